@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/mixing"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -33,10 +34,10 @@ type search struct {
 	a      *Accumulator
 	ctx    context.Context
 	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
-	whole  int               // budget
-	budget int               // what is left of it; negative if one trace took more
-	drafts int               // work that the largest trace took, which others will take
-	times  int               // the same, to write times and names when the plan is there
+	whole  int64             // budget
+	budget int64             // what is left of it; negative if one trace took more
+	drafts int64             // work that the largest trace took, which others will take
+	times  int64             // the same, to write times and names when the plan is there
 	step   int               // of writing
 }
 
@@ -58,6 +59,7 @@ const (
 	// much for each symbol of its grammars, each terminal, and each value of a column that is encoded. To mix
 	// takes one for so many bits. Before that, symbols and values in streams are taken to need so much.
 	leastBudget   = 1_000_000
+	mostBudget    = 1 << 40 // before effort
 	callBudget    = 1
 	symbolDrafted = 1
 	formDrafted   = 2
@@ -98,7 +100,8 @@ const (
 func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *sequitur.Grammar) *search {
 	s := &search{a: a, ctx: ctx, order: order, budget: leastBudget}
 	for _, x := range shapes {
-		s.budget += callBudget * int(min(x.grammar.Len(), math.MaxInt32)) * x.ranks.len()
+		calls := wire.MulSat(x.grammar.Len(), uint64(x.ranks.len()))
+		s.budget += callBudget * int64(min(calls, uint64(mostBudget-s.budget)/callBudget))
 	}
 	if len(a.series) > 0 {
 		s.times = s.budget - leastBudget
@@ -302,7 +305,7 @@ func (s *search) toBlocks(e *draft) error {
 		return err
 	}
 	size, symbols := storedSize(c.grammars), m.symbols()
-	if size < minSaved || symbols > maxMixed || symbolWork*symbols > s.budget {
+	if size < minSaved || symbols > maxMixed || int64(symbolWork*symbols) > s.budget {
 		return m.checkGrammars(c.grammars)
 	}
 	sorted, in := *m, *c
@@ -332,24 +335,24 @@ func (s *search) toBlocks(e *draft) error {
 }
 
 // took takes the work of a trace from the budget.
-func (s *search) took(work int) {
+func (s *search) took(work int64) {
 	s.drafts = max(s.drafts, work)
 	s.spend(work)
 }
 
 // spend takes work from the budget.
-func (s *search) spend(work int) {
+func (s *search) spend(work int64) {
 	s.budget -= work
 	s.at(s.step)
 }
 
 // affords reports whether so many more traces can be written.
-func (s *search) affords(drafts int) bool { return drafts*s.drafts <= s.budget }
+func (s *search) affords(drafts int64) bool { return drafts*s.drafts <= s.budget }
 
 // mix calls what mixes, and takes its work from the budget.
 func (s *search) mix(do func(left *mixing.Work)) {
 	all := mixing.Work(max(s.budget, 0) * bitsMixed)
 	left := all
 	do(&left)
-	s.spend(int(all-left) / bitsMixed)
+	s.spend(int64(all-left) / bitsMixed)
 }

@@ -111,7 +111,7 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 		return true
 	}
 	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments},
-		func(values, work int) bool { return values <= maxValues && work <= s.budget })
+		func(values, work int) bool { return values <= maxValues && int64(work) <= s.budget })
 	if !ok {
 		return false
 	}
@@ -134,7 +134,7 @@ func (s *search) sizeInBlocks(p plan, all int) int {
 	sampled := max(symbolsOf(p.shapes), 1)
 	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
 		ofAll := func(n int) int64 { return int64(n) * int64(all) / int64(sampled) }
-		return ofAll(values) <= maxValues && ofAll(work+work/8) <= int64(s.budget-work)
+		return ofAll(values) <= maxValues && ofAll(work+work/8) <= s.budget-int64(work)
 	})
 	if !ok {
 		return math.MaxInt

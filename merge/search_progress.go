@@ -29,11 +29,11 @@ var stepNames = [...]string{inSample: "varying arguments", inForest: "order of c
 // at takes note that the search is at a step, or at a later one.
 func (s *search) at(step int) {
 	s.step = max(s.step, step)
-	s.a.tell(s.step, s.budget+s.times)
+	s.a.tell(s.step, max(s.budget, 0)+s.times)
 }
 
 // tell tells of a step, and how many microseconds are left.
-func (a *Accumulator) tell(step, left int) {
+func (a *Accumulator) tell(step int, left int64) {
 	if a.progress != nil {
 		a.progress(fmt.Sprintf("step %d of %d, %s", step, stepsOfWriting, stepNames[step]),
 			time.Duration(left)*time.Microsecond)

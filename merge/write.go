@@ -328,12 +328,12 @@ type model struct {
 	forest     *forest.Forest // of grammars over the numbers of signatures
 	streams    *streams       // nil if there are none
 	usesGroups bool           // whether any expression is of the rank in a group; set with the sections
-	encoded    int            // values of columns that were encoded; set with the sections
+	encoded    int64          // values of columns that were encoded; set with the sections
 }
 
 // work returns the work that the model and its sections took, once these are there.
-func (m *model) work() int {
-	return symbolDrafted*m.symbols() + formDrafted*terminalsOf(m.shapes) + valueDrafted*m.encoded
+func (m *model) work() int64 {
+	return int64(symbolDrafted*m.symbols()+formDrafted*terminalsOf(m.shapes)) + valueDrafted*m.encoded
 }
 
 // newModel returns the model of shapes, nil if ctx is done.

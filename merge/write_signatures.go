@@ -37,7 +37,7 @@ type signatureWriter struct {
 	elements []int64 // scratch of rows
 
 	columnValues []int64 // scratch of encodeColumn
-	encoded      int     // values of columns
+	encoded      int64   // values of columns
 
 	names          []format.Name
 	lists          layout.HandleLists // which of these signatures have by their places
@@ -312,7 +312,7 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind, y
 func (w *signatureWriter) encodeColumn(s *signature, slot int, o columns.Options) (domain int, enc []byte) {
 	d := w.domain(s)
 	w.columnValues = w.appendValues(w.columnValues[:0], s, slot, w.domains[d])
-	w.encoded += len(w.columnValues)
+	w.encoded += int64(len(w.columnValues))
 	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], w.columnValues, o)
 }
 
