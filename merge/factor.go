@@ -8,9 +8,10 @@ import (
 )
 
 // factor unites shapes whose sequences differ in nothing but values, where that makes the trace smaller, as
-// encodedSize says, or an estimate once weighs reports that no work is left for that: it tells terminals apart
-// in all of them if they are apart in one, so that a signature may stand for several terminals of a rank. The
-// shapes stand in ascending order of their first ranks, before and after. Fewer are united if ctx is done.
+// encodedSize says, or an estimate once weighs reports that no work is left for that, or its opposite if it was wrong
+// about what was encoded last: it tells terminals apart in all of them if they are apart in one, so that a signature
+// may stand for several terminals of a rank. The shapes stand in ascending order of their first ranks, before and
+// after. Fewer are united if ctx is done.
 func factor(ctx context.Context, shapes []*shape, weighs func() bool, encodedSize func([]*shape) int) []*shape {
 	var (
 		groups = make(map[skeleton][]*shape)
@@ -26,6 +27,7 @@ func factor(ctx context.Context, shapes []*shape, weighs func() bool, encodedSiz
 	}
 	least := -1  // the size of shapes, once it is needed
 	weighed := 0 // terminals that were encoded to know sizes
+	wrong := false
 	for _, k := range order {
 		group := groups[k]
 		if len(group) == 1 || ctx.Err() != nil {
@@ -36,8 +38,9 @@ func factor(ctx context.Context, shapes []*shape, weighs func() bool, encodedSiz
 			continue
 		}
 		with := replaceShapes(shapes, group, united)
-		if terminalsOf(group) > maxWeighed || weighed > maxWeighedInAll || !weighs() {
-			if united.size() < sizeApart(group) {
+		smaller, many := united.size() < sizeApart(group), terminalsOf(group) > maxWeighed
+		if many || weighed > maxWeighedInAll || !weighs() {
+			if smaller != (wrong && !many) {
 				shapes = with
 			}
 			continue
@@ -46,7 +49,8 @@ func factor(ctx context.Context, shapes []*shape, weighs func() bool, encodedSiz
 			least = encodedSize(shapes)
 		}
 		weighed += terminalsOf(shapes)
-		if n := encodedSize(with); n < least {
+		n := encodedSize(with)
+		if wrong = smaller != (n < least); n < least {
 			shapes, least = with, n
 		}
 	}

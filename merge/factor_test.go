@@ -92,6 +92,30 @@ func TestUnite(t *testing.T) {
 	}
 }
 
+// TestFactorEstimates unites groups of shapes of which only the first one may be encoded: as is smaller of that one,
+// also if an estimate of the others says the opposite.
+func TestFactorEstimates(t *testing.T) {
+	var shapes []*shape
+	const groups = 3
+	for i := range groups {
+		forms := []form{{function: 7 + i, slots: 1}}
+		for k := range 2 {
+			shapes = append(shapes, shapeOf(2*i+k, orderOf(0, 0, 0), forms, 5))
+		}
+	}
+	for sign, want := range map[int]int{1: groups, -1: 2 * groups} {
+		encoded := 0
+		weighs := func() bool { return encoded == 0 }
+		got := factor(t.Context(), shapes, weighs, func(list []*shape) int {
+			encoded++
+			return 100 + sign*len(list)
+		})
+		if len(got) != want {
+			t.Errorf("%d shapes, want %d", len(got), want)
+		}
+	}
+}
+
 // TestSatisfies compares the values of columns with those of expressions.
 func TestSatisfies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
