@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -360,15 +361,25 @@ func (r *losslessReader) decodePlanes(n int) {
 			return
 		}
 		if p == 0 {
-			r.numbers = append(r.numbers, make([]int64, n)...)
+			r.grow(n)
 		}
 		for i, b := range r.scratch {
 			r.numbers[first+i] |= int64(uint64(b) << (8 * p))
 		}
 	}
 	if planes == 0 {
-		r.numbers = append(r.numbers, make([]int64, n)...)
+		r.grow(n)
 	}
+}
+
+// grow adds n numbers, which are 0. If it has to copy those there are, it does so for twice as many.
+func (r *losslessReader) grow(n int) {
+	first := len(r.numbers)
+	if first+n > cap(r.numbers) {
+		r.numbers = slices.Grow(r.numbers, max(n, first))
+	}
+	r.numbers = r.numbers[:first+n]
+	clear(r.numbers[first:])
 }
 
 // multiply undoes the division by a resolution.

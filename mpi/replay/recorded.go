@@ -30,6 +30,8 @@ type Recorded struct {
 	speed           int64  // of hosts, in floating-point operations a second
 	amounts         []bool // by function: its calls say how much they compute
 	means           bool
+	last            timing.Time // of the call whose computing was asked for last
+	timed           bool        // they are known
 	err             error
 }
 
@@ -111,9 +113,14 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 	return before, within
 }
 
+// Last returns the times of the call whose computing was asked for last, false if they are not those of every
+// call.
+func (r *Recorded) Last() (timing.Time, bool) { return r.last, r.timed }
+
 // compute returns what the trace says of a call, also of one that is not in the bounds.
 func (r *Recorded) compute(c *Call) (before, within Time) {
 	gap, duration, ok := r.exact(c)
+	r.timed = ok
 	told := picoseconds(int64(c.Rank.Computes(c.Terminal)))
 	if !ok {
 		signature := c.Rank.Signature(c.Terminal)
@@ -190,7 +197,7 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 	case t.begun:
 		gap = picoseconds(at.Start - t.end)
 	}
-	t.begun, t.end = true, at.Start+at.Duration
+	t.begun, t.end, r.last = true, at.Start+at.Duration, at
 	return gap, picoseconds(at.Duration), true
 }
 

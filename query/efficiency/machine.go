@@ -58,7 +58,8 @@ type rank struct {
 
 	marks     []uint64 // positions that are to be marked, ascending
 	marked    map[uint64]moment
-	next      uint64 // position behind the last call
+	came      map[uint64]int64 // when it came to marks in the recorded run, as far as calls before them were read
+	next      uint64           // position behind the last call
 	computing replay.Time
 }
 
@@ -98,6 +99,7 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	}
 	if r.means == nil {
 		before, within = m.recorded.Compute(c)
+		r.come(m.recorded, c.Position)
 	} else if mean := &r.means[c.Terminal]; c.Local {
 		before, within = mean.gap, mean.duration
 	} else {
@@ -168,17 +170,35 @@ func (r *rank) mark(at replay.Time) {
 	r.marks = r.marks[1:]
 }
 
+// come takes note of when the rank comes to a mark in the recorded run, which is read at the call before it.
+func (r *rank) come(times *replay.Recorded, before uint64) {
+	if len(r.marks) == 0 || before+1 != r.marks[0] {
+		return
+	}
+	if t, ok := times.Last(); ok {
+		r.came[before+1] = r.after(t.Start, t.Duration, before+1)
+	}
+}
+
 // recorded returns when the rank came to a position in the recorded run.
 func (r *rank) recorded(position uint64) (int64, error) {
+	if at, ok := r.came[position]; ok {
+		return at, nil
+	}
 	if position == 0 {
 		start, _, err := r.clock.Time(0)
 		return start, err
 	}
 	start, duration, err := r.clock.Time(position - 1)
+	return r.after(start, duration, position), err
+}
+
+// after returns when the rank comes to a position, by the times of the call before that.
+func (r *rank) after(start, duration int64, position uint64) int64 {
 	if r.finalized && position == r.end {
-		return start, err
+		return start
 	}
-	return wire.AddTimes(start, duration), err
+	return wire.AddTimes(start, duration)
 }
 
 // spansIn returns the spans of a region that are in the run.
@@ -197,6 +217,7 @@ func (r *rank) spansIn(g *query.Region) []trace.Span {
 // rank returns a rank before its first call, nil if it cannot be read.
 func (m *ideal) rank(of *trace.Rank) *rank {
 	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment),
+		came:    make(map[uint64]int64),
 		outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
