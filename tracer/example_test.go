@@ -34,7 +34,7 @@ func Example() {
 		workers.Go(func() {
 			for i := range 10_000 {
 				begun := thread.Begin()
-				// … what is to be recorded
+				// … the work itself
 				get.End(thread, begun, []string{"a", "b"}[i%2], 512)
 			}
 		})

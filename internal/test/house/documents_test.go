@@ -61,6 +61,38 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+// TestDiffs checks that the lines of C that documents change are those of an example.
+func TestDiffs(t *testing.T) {
+	inRoot(t)
+	examples, err := filepath.Glob("examples/*/*.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, path := range examples {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(data)
+	}
+	found := 0
+	for path, text := range documents(t) {
+		for _, block := range strings.Split(text, "```diff\n")[1:] {
+			change, _, _ := strings.Cut(block, "```")
+			for line := range strings.Lines(change) {
+				found++
+				if !strings.Contains(code.String(), "\n"+line[1:]) {
+					t.Errorf("%s: no example has the line %q", path, line[1:])
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no document changes a line")
+	}
+}
+
 // TestFigures checks that the tables between marks have the figures of the report.
 func TestFigures(t *testing.T) {
 	inRoot(t)
