@@ -288,7 +288,7 @@ func (r *recording) Waited(w *replay.Waited) any {
 		return nil
 	}
 	switch {
-	case r.ranks != nil && !r.ranks.Contains(rank), r.run != nil && r.nanoseconds(w.Start) < r.run.Begin,
+	case r.ranks != nil && !r.ranks.Contains(rank), r.inStartup(w),
 		r.region != nil && !r.region.Contains(rank, w.Call.Position):
 		return nil
 	}
@@ -342,6 +342,11 @@ func (r *recording) pair(t *told, sign float64) {
 			p.longest, p.position = c.wait, t.position
 		}
 	}
+}
+
+// inStartup reports whether a call starts before the run, beyond what that may be off.
+func (r *recording) inStartup(w *replay.Waited) bool {
+	return r.run != nil && float64(r.nanoseconds(w.Start)) < float64(r.run.Begin)-float64(r.run.Error)
 }
 
 // WrongOrder takes note of a wait that turned out to be in the wrong order.
