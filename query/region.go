@@ -21,8 +21,8 @@ import (
 // A RegionKind says how a Region is chosen.
 type RegionKind string
 
-// PhaseRegion is an outermost loop of the program, LoopRegion one in a phase, NamedRegion one to which the program gives a name,
-// by MPI_Pcontrol, Caliper or NVTX, and TimesRegion the calls that a time of the run overlaps.
+// PhaseRegion is an outermost loop of the program, LoopRegion one in a phase, NamedRegion one to which the program
+// gives a name, by MPI_Pcontrol, Caliper or NVTX, and TimesRegion the calls that a time of the run overlaps.
 const (
 	PhaseRegion RegionKind = "phase"
 	LoopRegion  RegionKind = "loop"
@@ -81,8 +81,8 @@ func (g *Region) Contains(rank int, position uint64) bool {
 	return found || i > 0 && position < spans[i-1].End
 }
 
-// Between returns the times between which what happens is in g, of Times, by the clock of the trace: −2⁶³ and 2⁶³−1
-// if all of its calls are.
+// Between returns the times between which what happens is in g, of TimesRegion, by the clock of the trace: −2⁶³ and
+// 2⁶³−1 if all of its calls are.
 func (g *Region) Between() (from, to int64) {
 	if g == nil || g.Kind != TimesRegion {
 		return math.MinInt64, math.MaxInt64
@@ -188,7 +188,8 @@ func OpenRegion(ctx context.Context, t *trace.Trace, s Selection) (*Region, erro
 		}
 	}
 	if s.Loop != 0 {
-		return nil, cmp.Or(unphased, fmt.Errorf("there is no loop %d: the trace has %s", s.Loop, numbersOf(loops, "loop")))
+		return nil, cmp.Or(unphased, fmt.Errorf("there is no loop %d: the trace has %s", s.Loop,
+			numbersOf(loops, "loop")))
 	}
 	for _, matches := range []func(g *Region) bool{
 		func(g *Region) bool { return g.Kind == NamedRegion && g.Name == s.Phase },

@@ -367,7 +367,8 @@ func (a *Activity) BySite(t *trace.Trace) []SiteUsage {
 	for _, u := range a.Signatures {
 		signature := t.Signature(u.Signature)
 		ranks := rankenc.SetOf(u.ranks...)
-		k := key{names.siteOf(signature, []int{ranks.At(0), ranks.At(ranks.Len() - 1)}, common), signature.Function.Name}
+		k := key{names.siteOf(signature, []int{ranks.At(0), ranks.At(ranks.Len() - 1)}, common),
+			signature.Function.Name}
 		if sites[k] == nil {
 			sites[k] = &SiteUsage{Site: k.site, FunctionUsage: FunctionUsage{Name: k.function}}
 		}
@@ -442,7 +443,8 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if a.Source = min(a.Source, c.Source()); c.Source() == None && (o.Region == nil || o.Region.Kind == TimesRegion) {
+		if a.Source = min(a.Source, c.Source()); c.Source() == None &&
+			(o.Region == nil || o.Region.Kind == TimesRegion) {
 			return nil
 		}
 		a.Guarantee = max(a.Guarantee, c.Guarantee())

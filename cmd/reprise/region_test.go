@@ -26,7 +26,8 @@ type heatCall struct {
 func heatCalls(t *testing.T, path string, options ...string) []heatCall {
 	t.Helper()
 	var list []heatCall
-	d := json.NewDecoder(strings.NewReader(must(t, append([]string{"cat", path, "--json", "--ranks", "all"}, options...)...)))
+	d := json.NewDecoder(
+		strings.NewReader(must(t, append([]string{"cat", path, "--json", "--ranks", "all"}, options...)...)))
 	for d.More() {
 		var c heatCall
 		if err := d.Decode(&c.catCall); err != nil {
@@ -70,7 +71,9 @@ func TestRegions(t *testing.T) {
 		{"--phase main", of(append(exchange, "MPI_Allreduce", "MPI_Send", "MPI_Recv")...)},
 		{"--loop 1", of(append(exchange, "MPI_Allreduce")...)},
 		{"--loop 2", of(exchange...)},
-		{"--from 1s --to 1.25s", func(c *heatCall) bool { return c.Start < 1_250_000_000 && c.Start+c.Duration > 1_000_000_000 }},
+		{"--from 1s --to 1.25s", func(c *heatCall) bool {
+			return c.Start < 1_250_000_000 && c.Start+c.Duration > 1_000_000_000
+		}},
 	} {
 		t.Run(tt.options, func(t *testing.T) {
 			options := strings.Fields(tt.options)
@@ -80,7 +83,9 @@ func TestRegions(t *testing.T) {
 					want = append(want, all[i])
 				}
 			}
-			same := func(a, b heatCall) bool { return a.Rank == b.Rank && a.Position == b.Position && a.Start == b.Start }
+			same := func(a, b heatCall) bool {
+				return a.Rank == b.Rank && a.Position == b.Position && a.Start == b.Start
+			}
 			if got := heatCalls(t, path, options...); !slices.EqualFunc(got, want, same) {
 				t.Errorf("cat writes %d calls, not %d", len(got), len(want))
 			}

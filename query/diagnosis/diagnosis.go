@@ -127,7 +127,9 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 		d.Early = rankenc.Set{}
 	}
 	d.Off = slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
-		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Name == "name" })
+		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool {
+			return p.Name == "name"
+		})
 	})
 	if d.Missing.Len() > 0 || d.Early.Len() > 0 || d.Off { // the rest is not all of the run
 		return d, nil
@@ -195,7 +197,8 @@ func openRegion(ctx context.Context, t *trace.Trace, times *query.Times, o Optio
 
 // addExact adds what the times of every call tell, as far as they do: a run that was cut short has no ideal one.
 func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Options) error {
-	if e, err := efficiency.Open(ctx, model, efficiency.Options{Region: o.Region, Progress: o.Progress}); ctx.Err() != nil {
+	if e, err := efficiency.Open(ctx, model, efficiency.Options{Region: o.Region,
+		Progress: o.Progress}); ctx.Err() != nil {
 		return err
 	} else if err == nil && e.Factors != nil {
 		f := e.Factors
@@ -203,7 +206,8 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Opti
 		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
 			Serialization: &f.Serialization, Transfer: &f.Transfer}
 	}
-	w, err := waits.Open(ctx, model, waits.Options{Region: o.Region, Series: true, Pairs: o.Pairs, Calls: o.Calls, Progress: o.Progress})
+	w, err := waits.Open(ctx, model, waits.Options{Region: o.Region, Series: true, Pairs: o.Pairs,
+		Calls: o.Calls, Progress: o.Progress})
 	if ctx.Err() != nil {
 		return err
 	}

@@ -372,7 +372,8 @@ type Regions struct {
 // profileRegions profiles all regions of a run.
 func profileRegions(q *cli.Question, series bool) error {
 	if q.Region != nil {
-		return cli.BadUsage(errors.New("--by region is about all of them: it does not go with --phase, --loop, --from and --to"))
+		return cli.BadUsage(
+			errors.New("--by region is about all of them: it does not go with --phase, --loop, --from and --to"))
 	}
 	a := &Regions{Header: q.Header()}
 	err := q.Query("regions", func(o query.Options) (err error) {
@@ -404,7 +405,8 @@ func (a *Regions) print(q *cli.Question) {
 	for _, r := range a.RegionProfile.Regions {
 		cells := []any{answers.Region(r.Region), r.Calls, r.Ranks.Len(), answers.Trips(r.Region)}
 		if timed {
-			cells = append(cells, text.Duration(r.Mean), text.Percent(r.Mean, a.Run), text.Duration(r.Max), text.ID(r.MaxRank),
+			cells = append(cells, text.Duration(r.Mean), text.Percent(r.Mean, a.Run), text.Duration(r.Max),
+				text.ID(r.MaxRank),
 				text.Duration(r.InCalls), text.Percent(r.InCalls, r.Mean))
 		}
 		t.Row(cells...)

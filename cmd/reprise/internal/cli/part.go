@@ -32,7 +32,8 @@ func (p *Part) addTimes(cmd *cobra.Command) {
 
 // add adds all options that choose a part of a run.
 func (p *Part) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.phase, "phase", "", "only the phase with this number in profile --by region, or the region with this `name`")
+	cmd.Flags().StringVar(&p.phase, "phase", "",
+		"only the phase with this number in profile --by region, or the region with this `name`")
 	cmd.Flags().IntVar(&p.loop, "loop", 0, "only the loop with this `number` in profile --by region")
 	cmd.Flags().Lookup("loop").DefValue = ""
 	p.addTimes(cmd)
