@@ -216,9 +216,20 @@ func (w *mixedWriter) blocks(parts []part) (blocks [][]byte, ok bool) {
 // fitting returns a block with a table that suits its items, or of as many places as it may have, and
 // whether it can be read.
 func (w *mixedWriter) fitting(p *part) (block []byte, ok bool) {
-	size := tableOf(w.items + w.valuesLen())
-	for block = w.block(p, size); 1<<size > mostPlaces(len(block)) && *w.left >= 0 && w.ctx.Err() == nil; size-- {
-		block = w.block(p, size-1)
+	size, left := tableOf(w.items+w.valuesLen()), *w.left
+	block = w.block(p, size)
+	took := left - *w.left
+	for size > largestTable(len(block)) && *w.left >= 0 && w.ctx.Err() == nil {
+		size = largestTable(len(block))
+		block = w.block(p, size)
+	}
+	// With fewer places the block is longer, so that it may have more of them than the first one said.
+	for size < largestTable(len(block)) && *w.left >= 5*took && w.ctx.Err() == nil {
+		b := w.block(p, size+1)
+		if size++; size > largestTable(len(b)) || len(b) >= len(block) {
+			break
+		}
+		block = b
 	}
 	n := len(block)
 	return block, w.ctx.Err() == nil && *w.left >= 0 && n <= w.most && !w.tooMany && p.items+w.values <= mostItems(n)
@@ -240,6 +251,9 @@ func tableOf(items int) (size int) { return min(max(bits.Len(uint(items))+4, min
 
 // mostPlaces returns how many places the table of contexts may have of a block of so many bytes.
 func mostPlaces(size int) int { return 1<<minTable + tablePerByte*min(size, 1<<maxTable/tablePerByte) }
+
+// largestTable returns how large the table of contexts of a block of so many bytes may be, 2^size places.
+func largestTable(bytes int) (size int) { return bits.Len(uint(mostPlaces(bytes))) - 1 }
 
 // countItems returns the number of items in all, a loop being two more than its body.
 func countItems(list []item) int {
