@@ -1,6 +1,8 @@
 package answers
 
 import (
+	"strings"
+
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query/waits"
 )
@@ -32,6 +34,9 @@ func WaitsNotes(r *waits.Run) (notes []string) {
 		if of.n > 0 {
 			notes = append(notes, "not included: "+text.Count(of.n)+" "+of.what)
 		}
+	}
+	if len(r.Unsought) > 0 {
+		notes = append(notes, "not looked for: waits for "+strings.Join(r.Unsought, ", "))
 	}
 	return notes
 }

@@ -72,6 +72,7 @@ type trails struct {
 	legs    []leg
 	numbers map[legKey]int32   // of legs
 	groups  map[[2]int32]int32 // of legs, by their sites; −2 stands for any call before
+	spent   []spent            // by leg: of all calls, without waits
 
 	// What is found of two trails, and which of these have something.
 	differs []legSum // by leg
@@ -107,7 +108,7 @@ func (t *trails) come(s *strand) {
 	if !ok {
 		n = int32(len(t.legs))
 		t.legs = append(t.legs, leg{k, t.groupOf(k.after, k.before), t.groupOf(-2, k.before)})
-		t.numbers[k], t.differs = n, append(t.differs, legSum{})
+		t.numbers[k], t.differs, t.spent = n, append(t.differs, legSum{}), append(t.spent, spent{})
 	}
 	s.leg = n
 }
@@ -140,6 +141,31 @@ func (t *trails) advance(s *strand) {
 	default:
 		s.path = t.step(s, s.path, s.recordedEnd, trailEnd{gap: true, ends: true})
 	}
+}
+
+// spend adds the computing of a strand before its call, and the part of the call in which it did not wait.
+func (t *trails) spend(s *strand) {
+	from := s.start
+	if s.cause.path != nil {
+		from = min(s.end, s.recordedEnd)
+	}
+	t.spent[s.leg].before += s.start - s.clock
+	t.spent[s.leg].within += s.recordedEnd - from
+}
+
+// all returns what all strands compute and call, as shares of a time.
+func (t *trails) all(of Time) (list []Delay) {
+	for i := range t.spent {
+		a, p := &t.spent[i], &t.legs[i]
+		rank := t.engine.ranks[p.rank].number
+		if a.before > 0 {
+			list = append(list, Delay{rank, int(p.after), int(p.before), false, float64(a.before) / float64(of)})
+		}
+		if a.within > 0 {
+			list = append(list, Delay{rank, int(p.before), int(p.before), true, float64(a.within) / float64(of)})
+		}
+	}
+	return list
 }
 
 // step returns a step of a strand after another.

@@ -106,9 +106,10 @@ type WaitsResult struct {
 	// Switched says that ranks switch recording off or on.
 	Switched bool
 
-	// Path is what is on the critical path of the run. Shares are of its Time.
-	Path []Delay
-	Time Time
+	// Path is what is on the critical path of the run, and All what all ranks compute and call, without waits.
+	// Shares of both are of the Time of the path: those of All may add up to more than 1.
+	Path, All []Delay
+	Time      Time
 }
 
 // maxUnmatched is how many calls may wait for what never comes: then the trace has too little of the run.
@@ -155,6 +156,7 @@ func (e *engine) lastPath(res *WaitsResult) {
 	}
 	if last != nil {
 		res.Path, res.Time = slices.Clone(e.trails.delays(last, nil)), last.at
+		res.All = e.trails.all(last.at)
 	}
 }
 
@@ -310,6 +312,7 @@ func (s *strand) finishRecorded() {
 		s.cause = cause{}
 	}
 	e.trails.advance(s)
+	e.trails.spend(s)
 	s.clock = s.recordedEnd
 }
 

@@ -28,8 +28,9 @@
 //	late complete    MPI_Win_wait for MPI_Win_complete of the origins
 //
 // Whether MPI really has a member of a collective operation wait for others than it needs, in trees or rings, is
-// not known, and no wait. Neither are waits for locks of windows, for files, for neighbours in a topology, and
-// between threads of a rank. A message in partitions counts as sent when its request is started.
+// not known, and no wait. Waits for locks of windows, for files, for neighbours in a topology, and between
+// threads of a rank are not looked for: [Run.Unsought] names those that the run may have. A message in partitions
+// counts as sent when its request is started.
 //
 // # Delay costs
 //
@@ -39,6 +40,13 @@
 // each time that they are on it. The wait is distributed over the delays in proportion. So ranks that only
 // pass on a delay cause nothing, and a wait has no cause that it would have without. This departs from Böhme
 // et al., whose delays are those of the interval since two ranks last met, and who follow waits backward.
+//
+// # Critical path
+//
+// A [Path] has what happened one after the other until the last rank was done, and how much of it is imbalance,
+// as D. Böhme, F. Wolf, B. R. de Supinski, M. Schulz and M. Geimer have it, "Scalable Critical-Path Based
+// Performance Analysis", IPDPS 2012: of computing between two places, or calls in one, what the path has more
+// than ranks have on average.
 //
 // # Times
 //

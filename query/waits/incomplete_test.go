@@ -2,6 +2,7 @@ package waits_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -126,6 +127,27 @@ func TestStartup(t *testing.T) {
 	run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
 	if err != nil || run.Wait != 10_000 || run.Waits != 1 {
 		t.Errorf("%+v, %v", run, err)
+	}
+}
+
+// TestUnsought checks that waits that are not looked for are named, and that they are not told.
+func TestUnsought(t *testing.T) {
+	s := late()
+	for rank := range 2 {
+		s[rank].call(5, "MPI_Win_lock", "lock_type", 1, "rank", 1, "assert", 0, "win", 1)
+		s[rank].call(1, "MPI_Win_unlock", "rank", 1, "win", 1)
+		s[rank].call(1, "MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_BYTE", "recvcount", 1, "recvtype",
+			"MPI_BYTE", "comm", world)
+		s[rank].call(1, "MPI_File_open", "comm", world, "fh", 1)
+		s[rank].call(1, "MPI_File_read_all", "fh", 1, "count", 1, "datatype", "MPI_BYTE")
+	}
+	for want, scripts := range map[string]map[int]*script{
+		"[]": late(), "[locks of windows neighbours in a topology files]": s} {
+		tr := recorded(t, merge.Run{Ranks: 2}, exact, scripts)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err != nil || fmt.Sprint(run.Unsought) != want {
+			t.Errorf("%+v, %v, not %s", run, err, want)
+		}
 	}
 }
 

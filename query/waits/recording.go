@@ -68,6 +68,12 @@ type delayKey struct {
 	from, to int32 // numbers of sites; −1 for none
 }
 
+// ofAny returns the key of the same on any rank.
+func (k delayKey) ofAny() delayKey {
+	k.rank = -1
+	return k
+}
+
 type cause struct{ cost, direct float64 }
 
 type pairKey struct {

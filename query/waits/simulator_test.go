@@ -14,6 +14,7 @@ import (
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/waits"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
@@ -30,8 +31,9 @@ type simulator struct {
 	ranks   []*process
 	victims map[victim]*sum
 	causes  map[delay]float64
-	next    int  // request
-	tied    bool // a call waited for two that started at one time
+	spent   map[delay]float64 // by all ranks, of no rank, without waits
+	next    int               // request
+	tied    bool              // a call waited for two that started at one time
 }
 
 // A process is a rank.
@@ -102,7 +104,7 @@ const (
 )
 
 func newSimulator(ranks int) *simulator {
-	s := &simulator{victims: make(map[victim]*sum), causes: make(map[delay]float64)}
+	s := &simulator{victims: make(map[victim]*sum), causes: make(map[delay]float64), spent: make(map[delay]float64)}
 	for rank := range ranks {
 		s.ranks = append(s.ranks, &process{rank: rank})
 		s.call(s.start(rank, "MPI_Init", 0), 1000, "MPI_Init", nil)
@@ -114,6 +116,7 @@ func newSimulator(ranks int) *simulator {
 func (s *simulator) start(rank int, function string, computes int64) moment {
 	p := s.ranks[rank]
 	p.now += computes
+	s.spent[delay{from: p.last, to: function}] += float64(computes)
 	way := append(slices.Clone(p.way), stage{rank, false, p.last, function, computes})
 	return moment{p: p, at: p.now, way: way, from: p.last}
 }
@@ -139,6 +142,7 @@ func (s *simulator) call(m moment, takes int64, function string, for_ []moment, 
 	if culprit.at > m.at {
 		s.waited(m, culprit, function, culprit.kind)
 	}
+	s.spent[delay{in: true, to: function}] += float64(end - culprit.at)
 	p.way = append(slices.Clone(culprit.way), stage{p.rank, true, m.from, function, end - culprit.at})
 	c := testtrace.MPICall(function, pairs...)
 	c.Start, c.Duration = m.at, end-m.at
@@ -351,6 +355,7 @@ func (s *simulator) check(t tester) *waits.Run {
 		t.Fatal(err)
 	}
 	checkDetails(t, run)
+	s.checkPath(t, run)
 	total := 0.0
 	for v, want := range s.victims {
 		total += float64(want.wait)
@@ -374,10 +379,7 @@ func (s *simulator) check(t tester) *waits.Run {
 	}
 	cost := 0.0
 	for _, c := range run.Causes {
-		k := delay{rank: c.Rank, in: c.InCall, to: c.To.Function}
-		if c.From != nil {
-			k.from = c.From.Function
-		}
+		k := delayOf(&c.Delay)
 		if !near(s.causes[k], float64(c.Cost)) || c.Direct > c.Cost*(1+1e-9) {
 			t.Fatalf("%+v, not %v", c, s.causes[k])
 		}
@@ -389,21 +391,61 @@ func (s *simulator) check(t tester) *waits.Run {
 	return run
 }
 
+// checkPath compares the critical path, which is the way to the last end of a call.
+func (s *simulator) checkPath(t tester, run *waits.Run) {
+	t.Helper()
+	last := s.ranks[0]
+	for _, p := range s.ranks {
+		if p.now > last.now {
+			last = p
+		}
+	}
+	steps, places, time := make(map[delay]float64), make(map[delay]float64), 0.0
+	for _, x := range last.way {
+		if k := (delay{x.rank, x.in, x.from, x.to}); x.to != "MPI_Init" && (!x.in || x.to != "MPI_Finalize") {
+			if x.in {
+				k.from = ""
+			}
+			steps[k] += float64(x.time)
+			k.rank = 0
+			places[k], time = places[k]+float64(x.time), time+float64(x.time)
+		}
+	}
+	near := func(a float64, b query.Nanoseconds) bool { return math.Abs(a-float64(b)) <= 1e-9*time }
+	imbalance := 0.0
+	for k, of := range places {
+		imbalance += max(0, of-s.spent[k]/float64(len(s.ranks)))
+	}
+	if !near(time, run.Path.Time) || !near(imbalance, run.Path.Imbalance) {
+		t.Fatalf("%v and %v of a critical path, not %v and %v", run.Path.Time, run.Path.Imbalance, time, imbalance)
+	}
+	for i := range run.Path.Steps {
+		step := &run.Path.Steps[i]
+		k := delayOf(&step.Delay)
+		of := steps[k]
+		if k.rank = 0; !near(of, step.Time) || !near(s.spent[k]/float64(len(s.ranks)), step.Mean) {
+			t.Fatalf("%+v, not %v, mean %v", step, of, s.spent[k]/float64(len(s.ranks)))
+		}
+	}
+}
+
+// delayOf returns a delay as the simulator has it.
+func delayOf(d *waits.Delay) delay {
+	k := delay{rank: d.Rank, in: d.InCall, to: d.To.Function}
+	if d.From != nil {
+		k.from = d.From.Function
+	}
+	return k
+}
+
 // checkDetails compares the sums of pairs and of single calls with those of victims and causes.
 func checkDetails(t tester, run *waits.Run) {
 	t.Helper()
 	pairs, byCause, calls := make(map[victim]float64), make(map[delay]float64), make(map[[2]string]sum)
-	of := func(d *waits.Delay) delay {
-		k := delay{rank: d.Rank, in: d.InCall, to: d.To.Function}
-		if d.From != nil {
-			k.from = d.From.Function
-		}
-		return k
-	}
 	for i := range run.Pairs {
 		p := &run.Pairs[i]
 		pairs[victim{p.Kind, p.Rank, p.Function}] += float64(p.Wait)
-		byCause[of(&p.Cause)] += float64(p.Wait)
+		byCause[delayOf(&p.Cause)] += float64(p.Wait)
 		if !slices.ContainsFunc(run.Calls[p.Rank], func(c waits.Call) bool {
 			return c.Position == p.Position
 		}) {
@@ -427,8 +469,8 @@ func checkDetails(t tester, run *waits.Run) {
 		}
 	}
 	for i := range run.Causes {
-		if c := &run.Causes[i]; !near(byCause[of(&c.Delay)], float64(c.Cost)) {
-			t.Fatalf("pairs of %v, not %+v", byCause[of(&c.Delay)], c)
+		if c := &run.Causes[i]; !near(byCause[delayOf(&c.Delay)], float64(c.Cost)) {
+			t.Fatalf("pairs of %v, not %+v", byCause[delayOf(&c.Delay)], c)
 		}
 	}
 	if len(calls) > 0 {
@@ -515,5 +557,9 @@ func TestPlanted(t *testing.T) {
 	if fmt.Sprint(got.Rank, " ", got.From.Function, "→", got.To.Function) != want ||
 		math.Abs(float64(got.Cost)/(loops*(ranks-1)*longer)-1) > 0.03 {
 		t.Errorf("%+v of %+v", got, run)
+	}
+	// All of the delay is on the critical path, and ranks have a fifth of it on average.
+	if want := loops * longer * (1 - 1.0/ranks); math.Abs(float64(run.Path.Imbalance)/want-1) > 0.1 {
+		t.Errorf("an imbalance of %v, not %v", run.Path.Imbalance, want)
 	}
 }

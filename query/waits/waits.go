@@ -5,15 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Why it is not known which calls wait.
@@ -93,6 +98,9 @@ type Run struct {
 	Unknown   uint64 `json:"unknown_messages"`
 	Outside   uint64 `json:"outside_messages"`
 	Unmatched uint64 `json:"unmatched_calls"`
+
+	// Unsought is what else calls of the run may wait for that is not looked for, such as locks of windows.
+	Unsought []string `json:"not_looked_for,omitempty"`
 }
 
 // A Site is calls of one function in one place of the program.
@@ -158,14 +166,22 @@ type Call struct {
 // A Path is the critical path of a run: what happened one after the other, on the ranks that others waited for,
 // without MPI_Init, what is before it, and MPI_Finalize.
 type Path struct {
-	Time  query.Nanoseconds `json:"time_ns"`
-	Steps []Step            `json:"steps"` // those of most time first
+	Time query.Nanoseconds `json:"time_ns"`
+
+	// Imbalance is by how much the path has more of calls and computing than ranks have on average, as far as it
+	// has more: what is lost on it because ranks do not do the same.
+	Imbalance query.Nanoseconds `json:"imbalance_ns"`
+
+	Steps []Step `json:"steps"` // those of most time first
 }
 
 // A Step is what a critical path has of a Delay.
 type Step struct {
 	Delay
 	Time query.Nanoseconds `json:"time_ns"`
+
+	// Mean is how long ranks take for the same on average, those included that have nothing of it.
+	Mean query.Nanoseconds `json:"mean_ns"`
 }
 
 // wrongOrderKind is the kind of a late sender whose message was received before one that had been sent earlier.
@@ -206,10 +222,31 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
 	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched
+	run.Unsought = unsought(tr)
 	if o.Region == nil {
 		run.Path = r.path(res)
 	}
 	return run, nil
+}
+
+// unsought returns what calls of a trace may wait for that is not looked for, by their functions.
+func unsought(tr *trace.Trace) (list []string) {
+	for _, of := range []struct {
+		what string
+		is   func(function string) bool
+	}{
+		{"locks of windows", func(f string) bool { return strings.HasPrefix(f, "MPI_Win_lock") }},
+		{"neighbours in a topology", func(f string) bool { return strings.HasPrefix(spec.RoleOf(f).Data, "Neighbor_") }},
+		{"files", func(f string) bool { return spec.RoleOf(f).Collective && spec.RoleOf(f).On == "fh" }},
+	} {
+		if slices.ContainsFunc(tr.Functions(), func(f cst.Function) bool { return of.is(f.Name) }) {
+			list = append(list, of.what)
+		}
+	}
+	if query.HasThreads(tr) {
+		list = append(list, "threads of the same rank")
+	}
+	return list
 }
 
 // check reports why the trace does not say which calls waited.
@@ -346,22 +383,44 @@ func kindName(kind uint8) string {
 // path returns the critical path of a run.
 func (r *recording) path(res *replay.WaitsResult) Path {
 	var p Path
-	of := make(map[delayKey]float64)
-	for _, d := range res.Path {
-		k := r.keyOf(&d)
-		if f := r.sites[k.to].Function; query.OutsideRun(f) && (k.inCall || k.from < 0) {
-			continue
-		}
-		time := d.Share * float64(res.Time) / float64(replay.Nanosecond)
-		of[k], p.Time = of[k]+time, p.Time+query.Nanoseconds(time)
+	of := r.timesOf(res.Path, res.Time, r.keyOf)
+	ofAny := func(d *replay.Delay) delayKey { return r.keyOf(d).ofAny() }
+	more, means := r.timesOf(res.Path, res.Time, ofAny), r.timesOf(res.All, res.Time, ofAny)
+	for k := range means {
+		means[k] /= float64(max(1, r.trace.Content().Recorded.Len()))
+		more[k] = max(0, more[k]-means[k])
 	}
 	for k, time := range of {
-		p.Steps = append(p.Steps, Step{r.delay(k), query.Nanoseconds(time)})
+		p.Steps = append(p.Steps, Step{r.delay(k), query.Nanoseconds(time), query.Nanoseconds(means[k.ofAny()])})
 	}
+	p.Imbalance = query.Nanoseconds(sumOf(more))
+	p.Time = query.Nanoseconds(sumOf(of))
 	slices.SortFunc(p.Steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), a.Delay.compare(&b.Delay))
 	})
 	return p
+}
+
+// timesOf returns how long delays are that have shares of a time, without those that are not in the run.
+func (r *recording) timesOf(list []replay.Delay, of replay.Time,
+	key func(*replay.Delay) delayKey) map[delayKey]float64 {
+	times := make(map[delayKey]float64)
+	for i := range list {
+		d, k := &list[i], key(&list[i])
+		if f := r.sites[k.to].Function; query.OutsideRun(f) && (k.inCall || k.from < 0) {
+			continue
+		}
+		times[k] += d.Share * float64(of) / float64(replay.Nanosecond)
+	}
+	return times
+}
+
+// sumOf returns the sum of times, the shortest first, so that it is always the same.
+func sumOf(times map[delayKey]float64) (sum float64) {
+	for _, time := range slices.Sorted(maps.Values(times)) {
+		sum += time
+	}
+	return sum
 }
 
 func (s Site) compare(o Site) int {

@@ -184,10 +184,12 @@ func (a *Waits) printPath(q *cli.Question) {
 	if q.All {
 		most = text.All
 	}
-	q.Printf("\ncritical path, %s\n\n", text.Duration(p.Time))
-	t := text.NewTable(q.OutOrStdout(), most, "<step", "rank", "time", "")
+	q.Printf("\ncritical path, %s, %s of it beyond the mean of ranks\n\n", text.Duration(p.Time),
+		text.Percent(p.Imbalance, p.Time))
+	t := text.NewTable(q.OutOrStdout(), most, "<step", "rank", "time", "", "?mean")
 	for _, s := range p.Steps {
-		t.Row(answers.Delay(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time))
+		t.Row(answers.Delay(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time),
+			text.Duration(s.Mean))
 	}
 	t.Close()
 }
