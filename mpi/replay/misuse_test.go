@@ -25,9 +25,9 @@ func TestMisuse(t *testing.T) {
 	}
 	misuse.Walk{
 		Package:   "replay",
-		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits},
+		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits, replay.MayWait},
 		Values: []any{
-			trace, model, recorded, replay.Instant{}, &replay.DeadlockError{},
+			trace, model, recorded, &semantics.Operation{}, replay.Instant{}, &replay.DeadlockError{},
 			replay.Waiting{}, replay.Wait{}, replay.ForLock, &replay.Collective{},
 			replay.LateSender, &replay.Waited{}, &recording{t: t},
 		},

@@ -232,6 +232,22 @@ func (s *strand) prepareRecorded() {
 	s.soft, s.firstSent, s.receives, s.own.soft, s.own.sent = nil, 0, 0, nil, 0
 }
 
+// MayWait reports whether a call of a rank may wait for others in a blocking collective operation, as [Waits]
+// has it: a root that gives data to others waits for none of them, for example. It is true if that is not known.
+func MayWait(o *semantics.Operation, rank int) bool {
+	need.That(o != nil, "replay: no operation")
+	p := o.Role
+	switch {
+	case p == nil || !p.Collective || p.Nonblocking || p.Persistent || p.On != "comm" && p.On != "win":
+		return false
+	case o.Communicator != nil && o.Communicator.Size() == 1 && !o.Communicator.IsInter():
+		return false
+	case p.Data == "Scan" || p.Data == "Exscan" || isRooted(p) && o.Root < 0:
+		return true
+	}
+	return needOf(p, o.Root == rank) != needsNone
+}
+
 // kindOf returns how members wait in a collective operation.
 func (n *instance) kindOf(a *arrival) WaitKind {
 	p := n.Role

@@ -17,8 +17,8 @@ func TestMisuse(t *testing.T) {
 	model := must.Get(semantics.Open(t.Context(), testtrace.Write(t, p.Run(), p.Parts())))
 	misuse.Walk{
 		Package:   "waits",
-		Functions: []any{waits.Open},
+		Functions: []any{waits.Open, waits.Bounds},
 		Values: []any{model, waits.Options{}, waits.Cause{}, waits.Victim{}, waits.Path{}, waits.Step{},
-			waits.Delay{}, waits.Site{}},
+			waits.Delay{}, waits.Site{}, waits.Bound{}},
 	}.Run(t)
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -36,6 +37,9 @@ type Waits struct {
 	States  *waits.Run `json:"wait_states"`
 	Unknown string     `json:"wait_states_unknown,omitempty"`
 
+	// Bounds are how long ranks wait at most in collective operations, if States are nil and it is known.
+	Bounds []waits.Bound `json:"collective_waits,omitempty"`
+
 	*query.Imbalance
 
 	// Late are the receives that wait for late senders, if States are nil and the times of every call are read.
@@ -53,6 +57,9 @@ func waitsOf(q *cli.Question, all bool) error {
 	})
 	if err == nil {
 		err = a.addStates(q, all)
+	}
+	if err == nil && a.States == nil && q.Region == nil {
+		err = a.addBounds(q)
 	}
 	if err != nil {
 		return err
@@ -102,6 +109,39 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 	return err
 }
 
+// addBounds adds how long ranks wait at most in collective operations.
+func (a *Waits) addBounds(q *cli.Question) error {
+	model, err := semantics.Open(q.Context(), q.Trace)
+	if err == nil {
+		a.Bounds, err = waits.Bounds(q.Context(), model, q.Ranks)
+	}
+	return err
+}
+
+// printBounds prints how long ranks wait at most in collective operations.
+func (a *Waits) printBounds(q *cli.Question) {
+	if len(a.Bounds) == 0 {
+		return
+	}
+	q.Printf("waits in blocking collective operations, at most\n\n")
+	t := q.Table("<call", "rank", "wait time at most", "calls")
+	for _, b := range a.Bounds {
+		t.Row(answers.Site(b.Site), text.ID(b.Rank), text.Duration(roundedUp(b.Most)), b.Calls)
+	}
+	t.Close()
+	q.Printf("\n")
+}
+
+// roundedUp returns a bound of a time in two digits.
+func roundedUp(n query.Nanoseconds) query.Nanoseconds {
+	const two = 100
+	unit := query.Nanoseconds(1)
+	for n > two*unit {
+		unit *= 10
+	}
+	return query.Nanoseconds(math.Ceil(float64(n/unit))) * unit
+}
+
 // addLate adds the receives that wait for late senders, if it is known what messages there are.
 func (a *Waits) addLate(q *cli.Question, model *semantics.Model) error {
 	if a.Unordered || q.Region != nil {
@@ -129,6 +169,7 @@ func (a *Waits) printStates(q *cli.Question) {
 	}
 	if r == nil {
 		q.Printf("%s: wait states are not known: %s\n\n", text.Printable(q.Path), a.Unknown)
+		a.printBounds(q)
 		return
 	}
 	whole := r.Time * query.Nanoseconds(r.Ranks)
