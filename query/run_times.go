@@ -308,22 +308,36 @@ func (t *Times) boundsOfFunctions(is func(function string) bool) interval {
 
 // runSpan returns the runSpan of the rank of a clock, which makes calls, and whose times of every call are known.
 func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
-	first, last, err := c.Span()
-	if err != nil {
+	s := &runSpan{begin: math.MinInt64}
+	if err := c.setEnds(calls, s); err != nil {
 		return nil, err
 	}
-	s := &runSpan{first: first, begin: math.MinInt64, end: last, last: last}
 	if calls.First > 0 {
 		if err := c.endOfStartup(calls, s); err != nil {
 			return nil, err
 		}
 	}
-	if calls.Finalized {
-		if s.end, err = c.Start(calls.finalize); err != nil {
-			return nil, err
-		}
-	}
 	return s, c.addAround(calls, s)
+}
+
+// setEnds sets when the first call began and the last one ended, and when the run ended. A series is read to its
+// end once, if that is where MPI_Finalize is.
+func (c *Clock) setEnds(calls RunCalls, s *runSpan) (err error) {
+	of, single := c.clock.(*seriesClock)
+	if !single || !calls.Finalized || calls.finalize != c.rank.Len()-1 {
+		if s.first, s.last, err = c.Span(); err == nil && calls.Finalized {
+			s.end, err = c.Start(calls.finalize)
+		} else {
+			s.end = s.last
+		}
+		return err
+	}
+	if s.first, err = of.earliest(maxBegins); err != nil {
+		return err
+	}
+	start, duration, err := of.at(calls.finalize)
+	s.end, s.last = start, wire.AddTimes(start, duration)
+	return err
 }
 
 // endOfStartup sets when MPI_Init returned: by how long it took or, where times are not exact and the gap to

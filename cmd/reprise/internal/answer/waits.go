@@ -164,11 +164,10 @@ func (a *Waits) addLate(q *cli.Question, model *semantics.Model) error {
 // printStates prints the calls that waited, and what they waited for.
 func (a *Waits) printStates(q *cli.Question) {
 	r := a.States
-	if r == nil && a.Unknown == "" { // it is not known what calls do
-		return
-	}
 	if r == nil {
-		q.Printf("%s: wait states are not known: %s\n\n", text.Printable(q.Path), a.Unknown)
+		if a.Unknown != "" { // else it is not known what calls do, or who recorded them
+			q.Printf("%s: wait states are not known: %s\n\n", text.Printable(q.Path), a.Unknown)
+		}
 		a.printBounds(q)
 		return
 	}
