@@ -202,21 +202,47 @@ func (f *runFinder) of(rank int) (*runSpan, error) {
 		f.shapes[number] = shape
 	}
 	if series {
-		r, err := t.trace.Rank(rank)
-		if err != nil {
-			return nil, err
-		}
-		c, err := t.Clock(r)
-		if err != nil {
-			return nil, err
-		}
-		return c.runSpan(shape.RunCalls)
+		return t.spanInSeries(rank, shape.RunCalls)
 	}
 	kept, ok := t.ranks.Find(rank)
 	if !ok || kept.Span.High == math.MaxInt64 || math.IsInf(float64(shape.before.high+shape.after.high), 1) {
 		return nil, nil
 	}
 	return f.kept(&kept, shape), nil
+}
+
+// maxRunSpans is of how many ranks the runSpans are kept that are read from the times of every call.
+const maxRunSpans = 1 << 16
+
+// spanInSeries returns the runSpan of a rank with the times of every call, which is read once.
+func (t *Times) spanInSeries(rank int, calls RunCalls) (*runSpan, error) {
+	t.mu.Lock()
+	s, ok := t.spans[rank]
+	t.mu.Unlock()
+	if ok {
+		return &s, nil
+	}
+	r, err := t.trace.Rank(rank)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.Clock(r)
+	if err != nil {
+		return nil, err
+	}
+	of, err := c.runSpan(calls)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.spans == nil {
+		t.spans = make(map[int]runSpan)
+	}
+	if len(t.spans) < maxRunSpans {
+		t.spans[rank] = *of
+	}
+	return of, nil
 }
 
 // mostAround is how many calls before MPI_Init, or after MPI_Finalize, are looked at.

@@ -59,6 +59,7 @@ type Times struct {
 	measured   []*measured       // by signature, if the statistics are of the times of every call
 
 	mu     sync.Mutex
+	spans  map[int]runSpan     // of some ranks with the times of every call
 	shapes map[int]*shapeTimes // some of them, by number
 	size   int                 // symbols in their grammars
 }

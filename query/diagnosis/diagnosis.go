@@ -145,7 +145,7 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	}
 	few := d.Series && profile.Calls <= cmp.Or(o.MaxCalls, MaxCalls)
 	if few && model.Known() {
-		if err := d.addExact(ctx, model, o); err != nil {
+		if err := d.addExact(ctx, model, times, o); err != nil {
 			return nil, err
 		}
 	}
@@ -186,7 +186,7 @@ func openRegion(ctx context.Context, t *trace.Trace, times *query.Times, o Optio
 	if !model.Known() {
 		return d, nil
 	}
-	if err := d.addExact(ctx, model, o); err != nil {
+	if err := d.addExact(ctx, model, times, o); err != nil {
 		return nil, err
 	}
 	if d.Efficiency != nil {
@@ -196,8 +196,9 @@ func openRegion(ctx context.Context, t *trace.Trace, times *query.Times, o Optio
 }
 
 // addExact adds what the times of every call tell, as far as they do: a run that was cut short has no ideal one.
-func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Options) error {
-	if e, err := efficiency.Open(ctx, model, efficiency.Options{Region: o.Region,
+func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, times *query.Times,
+	o Options) error {
+	if e, err := efficiency.Open(ctx, model, efficiency.Options{Times: times, Region: o.Region,
 		Progress: o.Progress}); ctx.Err() != nil {
 		return err
 	} else if err == nil && e.Factors != nil {
@@ -206,7 +207,7 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Opti
 		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
 			Serialization: &f.Serialization, Transfer: &f.Transfer}
 	}
-	w, err := waits.Open(ctx, model, waits.Options{Region: o.Region, Series: true, Pairs: o.Pairs,
+	w, err := waits.Open(ctx, model, waits.Options{Times: times, Region: o.Region, Series: true, Pairs: o.Pairs,
 		Calls: o.Calls, Progress: o.Progress})
 	if ctx.Err() != nil {
 		return err

@@ -23,6 +23,9 @@ var ErrTooMany = errors.New("efficiency: too many calls to execute")
 
 // Options configures [Open]. The zero Options is the default configuration.
 type Options struct {
+	// Times, unless it is nil, are those of the trace: what has been read of them is not read again.
+	Times *query.Times
+
 	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
 	Progress func(calls uint64)
 
@@ -104,7 +107,10 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := check(tr); err != nil {
 		return nil, err
 	}
-	times, err := query.OpenTimes(tr)
+	times, err := o.Times, error(nil)
+	if times == nil {
+		times, err = query.OpenTimes(tr)
+	}
 	if err != nil {
 		return nil, err
 	}

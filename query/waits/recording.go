@@ -92,7 +92,10 @@ const maxPairs = 1 << 18
 
 func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	tr := model.Trace()
-	times, err := query.OpenTimes(tr)
+	times, err := o.Times, error(nil)
+	if times == nil {
+		times, err = query.OpenTimes(tr)
+	}
 	if err != nil {
 		return nil, err
 	}

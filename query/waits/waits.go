@@ -62,6 +62,9 @@ type Options struct {
 	// Pairs asks for what caused the waits of each Victim.
 	Pairs bool
 
+	// Times, unless it is nil, are those of the trace: what has been read of them is not read again.
+	Times *query.Times
+
 	// Progress, unless it is nil, is called with the number of calls that are done.
 	Progress func(calls uint64)
 }
