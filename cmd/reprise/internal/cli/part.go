@@ -35,7 +35,7 @@ func (p *Part) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.phase, "phase", "",
 		"only the phase with this number in profile --by region, or the region with this `name`")
 	cmd.Flags().IntVar(&p.loop, "loop", 0, "only the loop with this `number` in profile --by region")
-	cmd.Flags().Lookup("loop").DefValue = ""
+	cmd.Flags().Lookup("loop").DefValue = "all"
 	p.addTimes(cmd)
 }
 
