@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
@@ -283,6 +284,14 @@ func (s *Summary) DescribeFile() error {
 	trace, err := cli.Reopen(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
+	}
+	s.Calls = 0
+	for i := range trace.Shapes() {
+		shape, err := trace.Shape(i)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Output, err)
+		}
+		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	return s.describe(file, trace.RankSet())
 }
