@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -94,7 +93,8 @@ func (t *texts) number(s string) int64 {
 const MaxEffort = 9
 
 // SetEffort says how much time [Accumulator.Write] may take to find what makes the trace smaller: with 1, as is
-// the default, about 1 s and 1 µs for each call, and twice as much with each that is more, up to [MaxEffort]. It
+// the default, about 1 s and 1 µs for each call, and twice as much with each that is more, up to [MaxEffort]. To
+// write the trace once may take longer, as where nearly every call has arguments of its own. It
 // takes no longer than there is something to be tried. The trace depends on the effort, but not on the time.
 // It panics if there is no such effort.
 func (a *Accumulator) SetEffort(effort int) {
@@ -110,18 +110,6 @@ func (a *Accumulator) rankCount() int {
 
 // Shapes returns the number of shapes of the ranks of a before factoring.
 func (a *Accumulator) Shapes() int { return len(a.shapes) }
-
-// Calls returns how many calls all ranks made.
-func (a *Accumulator) Calls() uint64 {
-	n := uint64(0)
-	for _, s := range a.shapes {
-		n = wire.AddSat(n, wire.MulSat(uint64(s.ranks.len()), s.grammar.Len()))
-		for _, x := range s.late {
-			n = wire.AddSat(n, wire.MulSat(uint64(x.ranks.len()), x.grammar.Len()))
-		}
-	}
-	return n
-}
 
 // Describe adds a description of the run. Of several, the largest number of
 // ranks counts, and all sources; interleavings must be of different ranks, or

@@ -36,7 +36,8 @@ func TestHugeBudgets(t *testing.T) {
 		s := a.newSearch(context.Background(), shapes, nil)
 		s.at(inForest)
 		if s.budget < last || told.Microseconds() != s.budget {
-			t.Errorf("%d calls of %d ranks: budget %d, after %d of fewer, told %v", tt.calls, tt.ranks, s.budget, last, told)
+			t.Errorf("%d calls of %d ranks: budget %d, after %d of fewer, told %v", tt.calls, tt.ranks,
+				s.budget, last, told)
 		}
 		s.mix(func(left *mixing.Work) {
 			if int64(*left) != s.budget*bitsMixed {

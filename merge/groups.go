@@ -100,7 +100,8 @@ func (s *shape) isRun(group []column, size int) bool {
 		return true
 	default:
 		first := int(s.ranks[0].first)
-		line := group[0].single() && group[0].last.first == int64(first) && (group[0].last.step == 1 || s.ranks.len() == 1)
+		line := group[0].single() && group[0].last.first == int64(first) &&
+			(group[0].last.step == 1 || s.ranks.len() == 1)
 		return line && n == int64(size)
 	}
 }

@@ -148,3 +148,13 @@ func (a *Accumulator) interleaving() (*sequitur.Grammar, error) {
 	}
 	return b.Finish(), nil
 }
+
+// Calls returns how many calls all ranks made.
+func (a *Accumulator) Calls() uint64 {
+	a.settle()
+	n := uint64(0)
+	for _, s := range a.shapes {
+		n = wire.AddSat(n, wire.MulSat(uint64(s.ranks.len()), s.grammar.Len()))
+	}
+	return n
+}

@@ -164,7 +164,8 @@ func (s *search) withoutBlockStreams(shapes []*shape) (draft, error) {
 	}
 	n := len(e.model.shapes)
 	united, stretched := n > 1 && n < len(shapes), e.model.streams != nil
-	if !s.affords(1) || stretched == united || terminalsOf(shapes) > maxWeighed || stretched && symbolsOf(shapes) > maxPlain {
+	if !s.affords(1) || stretched == united || terminalsOf(shapes) > maxWeighed ||
+		stretched && symbolsOf(shapes) > maxPlain {
 		return e, nil
 	}
 	if !e.model.usesGroups {

@@ -42,8 +42,8 @@ func (y *yield) tell(ok bool) {
 	y.waiting = max(y.failed-failsAtFirst, 0) / gapGrows
 }
 
-// pays reports whether values, of which there are some, take half as many bytes in an encoding of n than as
-// bits, but for what the least of them takes in both: what takes more of a few values may hold by luck.
+// pays reports whether n bytes, which encode some values, are at most half of what the values take as bits. The
+// least value, which both have, does not count. Where it is more, an encoding of a few values may be luck.
 func pays(n int, values []int64) bool {
 	const head = 4
 	least := slices.Min(values)

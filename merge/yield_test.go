@@ -33,7 +33,8 @@ func TestYield(t *testing.T) {
 			}
 		}
 		if tried < tt.least || tried > tt.most {
-			t.Errorf("%s: tried %d of %d times, found %d, want %d to %d", tt.name, tried, tt.n, found, tt.least, tt.most)
+			t.Errorf("%s: tried %d of %d times, found %d, want %d to %d", tt.name, tried, tt.n, found,
+				tt.least, tt.most)
 		}
 	}
 }

@@ -66,7 +66,8 @@ func (t *Times) LongestComputing(r *trace.Rank) (*Computing, error) {
 			if p.before == none {
 				continue
 			}
-			time := float64(counts[p]-min(counts[p], outside[p])) * max(0, scaling.of(function(p.terminal), means[i])[gaps])
+			time := float64(counts[p]-min(counts[p], outside[p])) * max(0,
+				scaling.of(function(p.terminal), means[i])[gaps])
 			if of.Time += Nanoseconds(time); time > most {
 				before := at[sequitur.Symbol(p.before)]
 				most, of.After = time, &before

@@ -141,7 +141,8 @@ func comparedTable(thing string, a, b map[string]comparedCalls) *table {
 				sign = "+"
 			}
 			cells = append(cells, nanos(r.a.time), nanos(r.b.time),
-				valued(more/max(r.a.time, 1), text.Change(r.a.time, r.b.time)), valued(int64(more), sign+text.Duration(more)))
+				valued(more/max(r.a.time, 1), text.Change(r.a.time, r.b.time)),
+				valued(int64(more), sign+text.Duration(more)))
 		}
 		t.row(append(cells, r.a.calls, r.b.calls,
 			valued(float64(r.b.calls)-float64(r.a.calls), text.Change(r.a.calls, r.b.calls)))...)

@@ -142,7 +142,8 @@ func TestCacheBudget(t *testing.T) {
 // those apart of which other arguments are told apart.
 func TestKeptSpreads(t *testing.T) {
 	var r tracer.Recorder
-	params := []cst.Param{{Name: "a", Type: cst.Type{Kind: cst.KindInt}}, {Name: "b", Type: cst.Type{Kind: cst.KindInt}}}
+	params := []cst.Param{{Name: "a", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "b", Type: cst.Type{Kind: cst.KindInt}}}
 	f := r.Declare(cst.Function{Name: "f", Params: params})
 	for i := range int64(100) {
 		r.Call(f, cst.Int(8*i), cst.Int(3*i))

@@ -58,7 +58,8 @@ func TestStoredForms(t *testing.T) {
 		if err != nil || !slices.EqualFunc(read, members, equalMembers) {
 			t.Errorf("%s: other members are read: %v", name, err)
 		}
-		w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
+		w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a,
+			most: math.MaxInt}
 		if !w.prepare(1) {
 			t.Fatal("not written")
 		}
@@ -101,7 +102,8 @@ func TestPolls(t *testing.T) {
 		sequence = append(sequence, 0, 2+uint32(i*i%6))
 	}
 	members := []Member{{Grammar: build(sequence)}}
-	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a,
+		most: math.MaxInt}
 	if !w.prepare(MaxParts) {
 		t.Fatal("not written")
 	}
@@ -121,7 +123,8 @@ func TestPolls(t *testing.T) {
 // eachForm calls do with all forms of a block of members.
 func eachForm(t rapid.TB, members []Member, a Alphabet, do func(block []byte)) {
 	t.Helper()
-	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a,
+		most: math.MaxInt}
 	w.mostParts = 1
 	for i, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {unrolled: fewTimes}} {
 		lists, items, ok := w.itemsOf(how)

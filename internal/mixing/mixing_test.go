@@ -296,7 +296,8 @@ func TestMostBits(t *testing.T) {
 		!strings.Contains(err.Error(), "bits in its block") {
 		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
-	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: membersOf(b.Finish()),
+		alphabet: Plain(2), most: math.MaxInt}
 	if !w.prepare(1) {
 		t.Fatal("not prepared")
 	}

@@ -19,7 +19,8 @@ import (
 // blocksOf returns the blocks of members, of about as many items each, or nil if they cannot be written.
 func blocksOf(t rapid.TB, members []Member, a Alphabet, items int) [][]byte {
 	t.Helper()
-	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a,
+		most: math.MaxInt}
 	if !w.prepare(MaxParts) {
 		t.Fatal("cannot be written")
 	}

@@ -99,7 +99,8 @@ func (l *layout) foldTitles() {
 	folded := false
 	for i, title := range l.head[0] {
 		lines[1][i] = title
-		if before, after, ok := strings.Cut(title, " "); ok && before != "" && !(l.left && i == len(l.head[0])-1) && !(l.name && i == 0) {
+		if before, after, ok := strings.Cut(title, " "); ok && before != "" &&
+			!(l.left && i == len(l.head[0])-1) && !(l.name && i == 0) {
 			lines[0][i], lines[1][i], folded = before, after, true
 		}
 	}

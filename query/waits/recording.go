@@ -99,7 +99,8 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{trace: tr, ranks: o.Ranks, region: o.Region, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
+	r := &recording{trace: tr, ranks: o.Ranks, region: o.Region, clocks: make(map[clockKey]*clock),
+		names:      query.SitesOf(tr),
 		signatures: make([]int32, tr.Signatures()), numbers: make(map[Site]int32),
 		victims: make(map[victimKey]*victim), causes: make(map[delayKey]*cause),
 		times: times, listed: o.Calls, calls: make(map[int][]waited)}

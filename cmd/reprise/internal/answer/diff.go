@@ -334,7 +334,7 @@ func ranksText(set rankenc.Set) string {
 	return text.Plural(set.Len(), "rank")
 }
 
-// printCalls prints signatures of which there is another number of calls.
+// printCalls prints signatures that have another number of calls.
 func (d *Diff) printCalls(q *cli.Question) {
 	// what differs may be anywhere
 	t := d.rows(q, len(d.Calls), "calls in A", "calls in B", "difference", "ranks", "<signature").Wrapped()

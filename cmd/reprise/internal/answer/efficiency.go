@@ -89,7 +89,8 @@ func efficiencyOf(q *cli.Question, path string) (*efficiency.Run, error) {
 		return nil, q.Fail(err)
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "ideal run of "+path, q.TotalCalls(), "calls")
-	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Region: q.Region, Progress: cli.WarnOfHours(q, bar)})
+	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Region: q.Region,
+		Progress: cli.WarnOfHours(q, bar)})
 	bar.Done()
 	if damaged := cli.DamageOf(path, q.Trace); damaged != nil { // it is why
 		return nil, damaged

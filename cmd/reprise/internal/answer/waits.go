@@ -92,7 +92,8 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 		return err
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "waits of "+q.Path, q.TotalCalls(), "calls")
-	a.States, err = waits.Open(q.Context(), model, waits.Options{Ranks: q.Ranks, Region: q.Region, Series: all, Progress: bar.Show})
+	a.States, err = waits.Open(q.Context(), model, waits.Options{Ranks: q.Ranks, Region: q.Region,
+		Series: all, Progress: bar.Show})
 	bar.Done()
 	switch {
 	case errors.Is(err, waits.ErrUnknownCalls):

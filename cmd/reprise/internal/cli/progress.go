@@ -64,7 +64,7 @@ func Together(ctx context.Context, quiet bool) context.Context {
 	return context.WithValue(ctx, progressKey{}, shown{begun: time.Now(), never: quiet})
 }
 
-// Telling returns a context of which the steps of progress are written to w, a line each, for a process that
+// Telling returns a context whose steps of progress are written to w, a line each, for a process that
 // shows them: see [Progress.Hear].
 func Telling(ctx context.Context, w io.Writer) context.Context {
 	return context.WithValue(ctx, progressKey{}, shown{begun: time.Now(), never: true, told: w})

@@ -23,8 +23,8 @@ type TimeInfo struct {
 	Histograms      *HistogramInfo  `json:"histograms"`          // null if there are none
 	LeftOut         bool            `json:"rank_times_left_out"` // those of each rank would be too many
 	Codecs          []codecInfo     `json:"codecs"`              // of the times of every call
-	Ranks           rankenc.Set     `json:"rank_set"`            // of which there are these
-	Unreadable      rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
+	Ranks           rankenc.Set     `json:"rank_set"`            // that have these
+	Unreadable      rankenc.Set     `json:"unreadable_rank_set"` // whose times cannot be read
 	Bytes           int64           `json:"series_bytes"`        // stored, of all ranks
 	*query.RunTimes                 // nil if they are not known
 }
