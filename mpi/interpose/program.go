@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the reducer
 	"fmt"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // A Program is one that was built for an MPI.
@@ -23,21 +26,36 @@ func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, sourc
 	if err != nil {
 		return nil, err
 	}
-	command := []string{mpicc, flag, "-std=gnu11", "-w"}
+	path, err := c.tool(ctx, []string{mpicc, flag, "-std=gnu11", "-w"}, nil, does, h.Digest[:], source, building)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{Path: path, MPI: h.Version}, nil
+}
+
+// BuildTool returns the path of a program of a source in C, compiled by a command, such as cc -O2, and linked with
+// libraries, such as -lm. It builds it where and as [Build] does; its name there says what it does. If it must
+// build it, it first calls building, unless that is nil.
+func BuildTool(ctx context.Context, command, libraries []string, cacheDir, does string, source []byte,
+	building func()) (string, error) {
+	need.That(len(command) > 0, "interpose: no compiler command")
+	command = append(slices.Clone(command), "-std=gnu11", "-w")
+	return cache{directory: cacheDir}.tool(ctx, command, libraries, does, nil, source, building)
+}
+
+// tool returns the path of a program that depends on a digest of other files, too.
+func (c cache) tool(ctx context.Context, command, libraries []string, does string, digest, source []byte,
+	building func()) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%x\n", command, h.Digest)
+	fmt.Fprintf(hash, "%q %q\n%x\n", command, libraries, digest)
 	hash.Write(source)
 	name := fmt.Sprintf("reprise-%s-%x", does, hash.Sum(nil)[:8])
 	if building == nil {
 		building = func() {}
 	}
-	path, err := buildOnce(ctx, c, name, building, func(path string) error {
-		return compileTo(ctx, "the program to "+does, command, nil, source, path)
+	return buildOnce(ctx, c, name, building, func(path string) error {
+		return compileTo(ctx, "the program to "+does, command, libraries, source, path)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Program{Path: path, MPI: h.Version}, nil
 }
 
 //go:embed reducer/reduce.c
