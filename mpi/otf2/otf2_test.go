@@ -114,7 +114,7 @@ func drawArchive(t *rapid.T) []*Record {
 	for i := range rapid.IntRange(0, 3).Draw(t, "properties") {
 		r := drawRecord(t, LookupKind("Property"))
 		r.Texts[0] = fmt.Sprintf("TEST::%d", i) // such names only
-		r.Texts[1] += "." // one that is empty is not kept
+		r.Texts[1] += "."                       // one that is empty is not kept
 		all = append(all, r)
 	}
 	var definitions, events, markers []*Kind
