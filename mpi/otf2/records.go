@@ -164,9 +164,3 @@ func Constant(name string) (uint64, bool) {
 	v, ok := theTable().constants[name]
 	return v, ok
 }
-
-// ConstantName returns the name of a value of a [Field.Type], such as CollectiveOp, and whether it has one.
-func ConstantName(kind string, value uint64) (string, bool) {
-	name, ok := theTable().names[kind][value]
-	return name, ok
-}

@@ -138,8 +138,8 @@ func (p *process) wait(ctx context.Context, what string) error {
 	return fmt.Errorf("otf2: %s: OTF2's library stopped: %w: is the archive damaged? %s", what, err, said)
 }
 
-// AnchorOf returns the path of the anchor file of an archive, from its directory or from that path.
-func AnchorOf(path string) (string, error) {
+// anchorOf returns the path of the anchor file of an archive, from its directory or from that path.
+func anchorOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return path, err
@@ -175,7 +175,7 @@ type Reader struct {
 // References are those of the definitions of the archive, and times are corrected by the offsets of clocks, as
 // for all that reads with OTF2's library. Cancel the context or call [Reader.Close] to end before all is read.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
-	anchor, err := AnchorOf(path)
+	anchor, err := anchorOf(path)
 	if err != nil {
 		return nil, err
 	}
