@@ -67,7 +67,7 @@ func (a *Accumulator) StreamsWithin(budget int) (found, made bool) {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
 	s := a.newSearch(context.Background(), shapes, nil)
-	s.budget = int64(budget)
+	s.budget, s.whole = int64(budget), int64(budget)
 	t := s.sample(shapes)
 	return len(t.arguments) > 0, len(t.arguments) > 0 && s.withStreams(shapes, t)
 }
@@ -78,7 +78,7 @@ func (a *Accumulator) WriteWithin(w io.Writer, budget int) error {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
 	s := a.newSearch(context.Background(), shapes, nil)
-	s.budget = int64(budget)
+	s.budget, s.whole = int64(budget), int64(budget)
 	e, err := s.smallest(shapes)
 	if err != nil {
 		return err

@@ -57,7 +57,9 @@ const (
 	// The budget is so much, and as much for each call as it says, so that a recording ends within about 1 s and
 	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. What a trace takes is counted while it is written: so
 	// much for each symbol of its grammars, each terminal, and each value of a column that is encoded. To mix
-	// takes one for so many bits. Before that, symbols and values in streams are taken to need so much.
+	// takes one for so many bits. Before that, symbols and values in streams are taken to need so much. Streams are
+	// tried with a part of the budget, and beyond that with what the best trace does not need that is known by then:
+	// as much as a sample for each symbol, and a part more, as a block of many symbols is tried in more forms.
 	leastBudget   = 1_000_000
 	mostBudget    = 1 << 40 // before effort
 	callBudget    = 1
@@ -67,6 +69,8 @@ const (
 	bitsMixed     = 3
 	symbolWork    = 8
 	valueWork     = 3
+	trialsPart    = 1 << 2
+	formsTried    = 2
 
 	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
 	// and of so many in all, again and again. Beyond that, an estimate decides.

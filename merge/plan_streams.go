@@ -42,7 +42,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes))
+		size, _ = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0)
 	}
 	t.clearly = least < size
 	return t
@@ -79,9 +79,12 @@ func symbolsOf(shapes []*shape) int {
 func (s *search) streamArguments(
 	shapes []*shape, candidates []candidate,
 ) (taken []layout.StreamArgument, plain, least int) {
-	all := symbolsOf(shapes)
+	all, forest := symbolsOf(shapes), s.drafts
+	if len(shapes) > 1 {
+		forest += s.whole / weighedPart
+	}
 	shapes = sampleOf(shapes)
-	plain = s.sizeInBlocks(plan{shapes: shapes}, all)
+	plain, need := s.sizeInBlocks(plan{shapes: shapes}, all, 0)
 	least = plain
 	for _, c := range candidates {
 		with := slices.Clone(taken)
@@ -93,8 +96,9 @@ func (s *search) streamArguments(
 		if len(with) == len(taken) {
 			continue
 		}
-		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all); n < least-least/little {
-			least, taken = n, with
+		n, work := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, forest+need)
+		if n < least-least/little {
+			least, taken, need = n, with, work
 		}
 	}
 	if plain-least < worth(plain) {
@@ -128,31 +132,38 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 }
 
 // sizeInBlocks returns about the size of the trace of a plan, which is that of a sample of shapes that have so many
-// symbols in all, as far as streams make a difference. It is too large unless the plan can then be made of all of
-// them, which takes as much for each symbol, or up to an eighth more.
-func (s *search) sizeInBlocks(p plan, all int) int {
+// symbols in all, as far as streams make a difference, and the work to make it of all of them. The size is too large
+// if that is more than what is left of the budget, or if the sample itself would take from what is kept for another
+// plan.
+func (s *search) sizeInBlocks(p plan, all int, kept int64) (size int, work int64) {
 	sampled := max(symbolsOf(p.shapes), 1)
+	ofAll := func(n int64) int64 { return n * int64(all) / int64(sampled) }
+	before := s.budget
 	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
-		ofAll := func(n int) int64 { return int64(n) * int64(all) / int64(sampled) }
-		return ofAll(values) <= maxValues && ofAll(work+work/8) <= s.budget-int64(work)
+		return ofAll(int64(values)) <= maxValues && ofAll(int64(work+work/8)) <= s.budget-int64(work) &&
+			int64(work) <= max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart)
 	})
 	if !ok {
-		return math.MaxInt
+		return math.MaxInt, 0
 	}
 	table, err := e.model.parseTable(&e.sections, math.MaxUint64)
 	if err != nil {
-		return math.MaxInt
+		return math.MaxInt, 0
 	}
 	size, alphabet := e.sections.size(), table.Alphabet()
 	for members := range e.model.blockMembers() {
 		var n int
 		s.mix(func(left *mixing.Work) { n, ok = mixing.Len(s.ctx, members, alphabet, left) })
 		if !ok {
-			return math.MaxInt
+			return math.MaxInt, 0
 		}
 		size += n
 	}
-	return size
+	work = before - s.budget
+	if sampled < all {
+		work = ofAll(work + work/formsTried)
+	}
+	return size, work
 }
 
 // tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if affords allows so

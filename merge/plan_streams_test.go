@@ -182,6 +182,29 @@ func TestTrialsLeaveBudget(t *testing.T) {
 	}
 }
 
+// TestTrialsLeaveBlocks has more and more work: once it is enough for blocks, trials of streams that are not worth
+// it leave what these need.
+func TestTrialsLeaveBlocks(t *testing.T) {
+	tier.SlowRace(t)
+	var a Accumulator
+	for rank := range 6 {
+		if err := a.Add(polling(rank, 600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	least := 1 << 30
+	for budget := 40_000; budget < 400_000; budget += 40_000 {
+		var file bytes.Buffer
+		if err := a.WriteWithin(&file, budget); err != nil {
+			t.Fatal(err)
+		}
+		if file.Len() > least+least/8 {
+			t.Errorf("a budget of %d: %d bytes, a smaller one %d", budget, file.Len(), least)
+		}
+		least = min(least, file.Len())
+	}
+}
+
 // TestClearlyStreams checks that a trace takes hardly more where it is clear that streams in blocks make it
 // smaller, and nothing else is tried, and that this is not clear of calls that need none.
 func TestClearlyStreams(t *testing.T) {
