@@ -44,6 +44,7 @@ type Accumulator struct {
 	forms            formTable            // of the shapes
 	ranks            spans                // with calls
 	series           []layout.RankSeries  // in no order
+	exact            exactTimes           // which of these are exact as long as they take little space
 	placed           []PlacedTimes        // the same
 	rankTimes        layout.RankTimes     // over functions
 	kind             layout.HistogramKind // of those of all ranks
@@ -463,6 +464,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	}
 	a.orders = append(a.orders, b.orders...)
 	a.series, a.placed = append(a.series, b.series...), append(a.placed, b.placed...)
+	a.addExact(&b.exact)
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	a.rankTimes.Merge(&b.rankTimes, functions, nil)

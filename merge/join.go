@@ -145,6 +145,7 @@ func joinTimes(threads []Part, numbers [][]uint32, untimed bool) (*Times, error)
 		if joined.Series, err = blockindex.Join(series...); err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
+		joined.Recorded = joinRecorded(threads)
 	}
 	if !all.IsZero() {
 		if joined == nil {

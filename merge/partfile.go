@@ -99,6 +99,10 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
+	if a.exact.over || len(a.exact.instead) > 0 {
+		slices.SortFunc(a.exact.instead, func(x, y layout.RankSeries) int { return x.Rank - y.Rank })
+		out.Add(layout.KindExactTimes, 0, a.exact.append(nil))
+	}
 	if err := out.Close(); err != nil { // errors of Add stick
 		return err
 	}
@@ -138,7 +142,7 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 	p := partReader{file: file}
 	for _, step := range []func() error{
 		p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes,
-		p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
+		p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries, p.readExact} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -363,6 +367,18 @@ func (p *partReader) readSeries() error {
 		}
 		p.a.series = append(p.a.series, s)
 		return nil
+	})
+}
+
+// readExact reads which series are exact as long as they take little space. Where some are lost, those that are
+// there stay as they are.
+func (p *partReader) readExact() error {
+	if _, ok := p.file.Lookup(layout.KindExactTimes, 0); !ok || p.without.Len() > 0 {
+		return nil
+	}
+	return layout.ReadSection(p.file, layout.KindExactTimes, 0, func(data []byte) (err error) {
+		p.a.exact, err = parseExact(data, p.a.callCounts(), p.a.series)
+		return err
 	})
 }
 

@@ -32,6 +32,11 @@ type Times struct {
 	// registered here, but where the times are read: see [timing.Register].
 	Codec  string
 	Series []byte
+
+	// Recorded has the calls of Series as they were, of one thread after the other. If it is not nil, a trace
+	// keeps these in place of Series, exactly, as long as those of all ranks take less than [ExactBytes]. If it is empty and not nil, they take
+	// more: no rank whose Recorded is not nil has exact times.
+	Recorded []*timing.Recorded
 }
 
 // checkTimes checks that s has no more values than its ranks have calls.
@@ -74,7 +79,10 @@ func (p Part) checkTimes(order []uint32) error {
 			return errors.New("a series needs terminals that are numbered in the order of their first use")
 		}
 	}
-	return layout.CheckSeries(t.Codec, t.Series, p.Grammar.Len())
+	if err := layout.CheckSeries(t.Codec, t.Series, p.Grammar.Len()); err != nil {
+		return err
+	}
+	return t.checkRecorded(p.Grammar.Len())
 }
 
 // timedCalls returns how many calls each terminal may have times of: its own, or those of its
@@ -124,7 +132,7 @@ func (a *Accumulator) addTimes(s *shape, p Part, order []uint32) {
 		s.times.Merge(&own)
 	}
 	if p.Times.Series != nil {
-		a.series = append(a.series, layout.RankSeries{Rank: p.Rank, Codec: p.Times.Codec, Data: p.Times.Series})
+		a.addSeries(layout.RankSeries{Rank: p.Rank, Codec: p.Times.Codec, Data: p.Times.Series}, p.Times.Recorded)
 	}
 }
 

@@ -27,8 +27,8 @@ func (e *BoundError) Error() string {
 }
 
 // WriteBounded is [Accumulator.WriteContext] for a trace of size bytes at most. If all that a holds
-// is no more, it is written as it is. Otherwise, first the times of every call are left out, and
-// the order of calls of different ranks; then statistics of times are by function; then arguments
+// is no more, it is written as it is. Otherwise, first the times of every call are left out (exact ones give
+// way to those with an error before, see [Times]), and the order of calls of different ranks; then statistics of times are by function; then arguments
 // that vary give way to distributions of their values, and then the order of calls where it has no
 // pattern, as little as possible, but for what keep says. A [*BoundError] says that even all of
 // that is not enough; nothing is written then. Calls by function and rank are always exact, and so
@@ -98,6 +98,12 @@ func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (bounde
 	}
 	if a.progress != nil {
 		a.progress("making it fit", -1)
+	}
+	if len(a.exact.instead) > 0 {
+		a = a.withoutExact()
+		if file, err = a.fileOf(ctx); err != nil || fits(file) {
+			return file, err
+		}
 	}
 	if len(a.orders) > 0 || len(a.series) > 0 && int64(file.timeless) <= size {
 		if file, err = a.untimed().fileOf(ctx); err != nil || fits(file) {

@@ -73,6 +73,32 @@ func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 	return so.Finish(dst)
 }
 
+// Recorded returns the calls so far as they were appended, to be encoded with another codec. It is nil where
+// they are no longer all there, as a block is complete, and before the first call. It must be called before
+// Finish, and takes time and memory in proportion to the calls.
+func (b *SeriesBuilder) Recorded() *Recorded {
+	if len(b.block) == 0 || len(b.blocks) > 0 {
+		return nil
+	}
+	return &Recorded{slices.Clone(b.block)}
+}
+
+// Recorded is the calls of a series of one block as they were appended. It is immutable.
+type Recorded struct{ calls []timedCall }
+
+// Len returns the number of calls.
+func (r *Recorded) Len() int { return len(r.calls) }
+
+// Encode appends the encoding of the calls with a codec, as that of [SeriesBuilder.Finish], to dst, and
+// returns the extended slice. It panics if c is none that [NewSeriesCodec] returns.
+func (r *Recorded) Encode(c *SeriesCodec, dst []byte) []byte {
+	b := c.NewBuilder(DefaultMaxValues)
+	for _, call := range r.calls {
+		b.Append(call.terminal, call.start, call.duration)
+	}
+	return b.Finish(dst)
+}
+
 // Finish appends the encoding of the series to dst, and returns the extended
 // slice. The builder must not be used after that.
 func (b *SeriesBuilder) Finish(dst []byte) []byte {

@@ -17,6 +17,10 @@ type Options struct {
 	// returns. Nil means that they are not.
 	Series *timing.SeriesCodec
 
+	// ExactIfSmall says that the trace keeps times exactly in place of those of Series, if these take less
+	// than [merge.ExactBytes] in all ranks together. Of a thread with a complete block of calls they are not kept.
+	ExactIfSmall bool
+
 	// BlockLen is the number of calls of a block of Series. The call that ends a
 	// block takes the time to encode it, some milliseconds. Zero means
 	// 65,536. It is at most [timing.DefaultMaxValues], what a reader
@@ -67,7 +71,7 @@ func New(o Options) (*Recorder, error) {
 		if err := layout.CheckCodec(s); err != nil {
 			return nil, err
 		}
-		r.times.codec, r.times.series = s.Name(), s.NewBuilder(o.BlockLen)
+		r.times.codec, r.times.series, r.times.exactIfSmall = s.Name(), s.NewBuilder(o.BlockLen), o.ExactIfSmall
 	}
 	for i := range r.times.histograms {
 		if o.Histograms == nil {
@@ -112,12 +116,13 @@ func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
 
 // Times are those of the calls of a Recorder.
 type times struct {
-	statistics callStatisticsList           // by terminal
-	histograms [2]*timing.HistogramsBuilder // of durations and of gaps; nil if there are none
-	codec      string
-	series     *timing.SeriesBuilder // nil if there is none
-	begin, end int64                 // of the first call, and of the last
-	calls      uint64
+	statistics   callStatisticsList           // by terminal
+	histograms   [2]*timing.HistogramsBuilder // of durations and of gaps; nil if there are none
+	codec        string
+	series       *timing.SeriesBuilder // nil if there is none
+	exactIfSmall bool
+	begin, end   int64 // of the first call, and of the last
+	calls        uint64
 }
 
 type callStatistics struct{ durations, gaps timing.Statistics }
@@ -186,6 +191,7 @@ func (t *times) snapshot(rank int) *merge.Times {
 		m.Gaps.Histograms = t.histograms[1].Finish(uint32(rank))
 	}
 	if t.series != nil {
+		t.addRecorded(m)
 		m.Codec, m.Series = t.codec, t.series.Snapshot(nil)
 	}
 	return m
@@ -224,7 +230,19 @@ func (t *times) finish(rank int) *merge.Times {
 		m.Gaps.Histograms = t.histograms[1].Finish(uint32(rank))
 	}
 	if t.series != nil {
+		t.addRecorded(m)
 		m.Codec, m.Series = t.codec, t.series.Finish(nil)
 	}
 	return m
+}
+
+// addRecorded adds the calls as they were, if times may be kept exactly.
+func (t *times) addRecorded(m *merge.Times) {
+	if !t.exactIfSmall {
+		return
+	}
+	m.Recorded = []*timing.Recorded{}
+	if r := t.series.Recorded(); r != nil {
+		m.Recorded = append(m.Recorded, r)
+	}
 }

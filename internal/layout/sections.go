@@ -40,6 +40,7 @@ const (
 	KindRankTimes        format.Kind = 15
 	KindBounded          format.Kind = 16
 	KindClocks           format.Kind = 17
+	KindExactTimes       format.Kind = 19 // of a part file: series with an error, for where exact ones take too much
 )
 
 // KindName returns the name of a kind of section.
@@ -79,6 +80,8 @@ func KindName(k format.Kind) string {
 		return "bounded"
 	case KindClocks:
 		return "clocks"
+	case KindExactTimes:
+		return "exact times"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

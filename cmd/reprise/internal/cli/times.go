@@ -58,7 +58,7 @@ func (t *TimesFlag) Options() (o collect.Options, err error) {
 	for _, word := range strings.Split(t.Words, ",") {
 		switch word {
 		case "all":
-			word, starts = "entropy", startsOfAll
+			word, starts, o.Times.ExactIfSmall = "entropy", startsOfAll, true
 		case "exact":
 			word = "zstd"
 		}

@@ -301,7 +301,8 @@ type Summary struct {
 	Problems   []string             `json:"problems"`
 	Parts      int                  `json:"parts,omitempty"` // that were merged, with record --merge
 	Status     int                  `json:"exit_status"`
-	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"` // left out of a part file, and without times
+	Series     int64                `json:"exact_times_bytes,omitempty"` // of the times of every call, if exact
+	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"`         // left out of a part file, and without times
 
 	// Not known with record --merge, and left out.
 	Raw       *int64         `json:"raw_bytes,omitempty"`
@@ -380,6 +381,9 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(*s.Raw))
 		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of collecting, %.1f s at the end\n",
 			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	}
+	if s.Series > 0 {
+		fmt.Fprintf(w, "reprise: the times of every call are exact, in %s bytes\n", text.Count(s.Series))
 	}
 	if s.Run != nil {
 		printDiagnosis(w, s.Run, early)

@@ -9,8 +9,12 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/answers"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // mostAtEnd is of how many calls the times are read when a recording ends: that takes some tenths of a second.
@@ -28,10 +32,30 @@ func (s *Summary) diagnose(ctx context.Context, file []byte) {
 			s.Problems = append(s.Problems, fmt.Sprintf("why the run took as long as it did is not known: %v", err))
 		}
 	}()
-	trace, err := cli.Reopen(file)
+	t, err := cli.Reopen(file)
 	if err == nil {
-		s.Run, err = diagnosis.Open(ctx, trace, diagnosis.Options{MaxCalls: mostAtEnd})
+		s.Series, err = exactSeries(t)
 	}
+	if err == nil {
+		s.Run, err = diagnosis.Open(ctx, t, diagnosis.Options{MaxCalls: mostAtEnd})
+	}
+}
+
+// exactSeries returns how many bytes the times of every call take, 0 if there are none or if they have an error.
+func exactSeries(t *trace.Trace) (bytes int64, err error) {
+	times, err := query.OpenTimes(t)
+	if err != nil {
+		return 0, err
+	}
+	if error, err := times.Guarantee(); err != nil || error != timing.Exact {
+		return 0, err
+	}
+	for _, s := range t.Sections() {
+		if s.Kind == layout.KindSeries {
+			bytes += s.Size
+		}
+	}
+	return bytes, nil
 }
 
 // printDiagnosis prints a diagnosis in lines of 80 columns. Of a run that ended early it says how long it was:
