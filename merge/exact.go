@@ -10,11 +10,11 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// ExactBytes is how many bytes the exact times of all calls of a run take more than they may, if they are kept
+// exactBytes is 64 kB: how many bytes the exact times of all calls of a run take more than they may, if they are kept
 // only where they are few: see [Times]. It counts series as they are encoded.
-const ExactBytes = 64_000
+const exactBytes = 64_000
 
-// exactTimes say which series are exact as long as those of all ranks take less than ExactBytes. It is one
+// exactTimes say which series are exact as long as those of all ranks take less than exactBytes. It is one
 // decision for all, which does not depend on the order in which parts come: the sizes only add up.
 type exactTimes struct {
 	instead []layout.RankSeries // with an error, of the ranks that have exact ones, in no order
@@ -59,7 +59,7 @@ func (a *Accumulator) addSeries(s layout.RankSeries, recorded []*timing.Recorded
 		a.series = append(a.series, s)
 		return
 	}
-	if len(recorded) == 0 || len(s.Data) >= ExactBytes { // more with all digits
+	if len(recorded) == 0 || len(s.Data) >= exactBytes { // more with all digits
 		a.series = append(a.series, s)
 		a.endExact()
 		return
@@ -87,7 +87,7 @@ func exactSeries(codec string, recorded []*timing.Recorded) (name string, data [
 func (a *Accumulator) addExact(b *exactTimes) {
 	a.exact.instead = append(a.exact.instead, b.instead...)
 	a.exact.bytes += b.bytes
-	if a.exact.over || b.over || a.exact.bytes >= ExactBytes {
+	if a.exact.over || b.over || a.exact.bytes >= exactBytes {
 		a.endExact()
 	}
 }
@@ -142,7 +142,7 @@ func parseExact(data []byte, calls callCounts, series []layout.RankSeries) (t ex
 			break
 		}
 		size, ok := exact[s.Rank]
-		if t.bytes += size; !ok || s.Rank <= last || t.bytes >= ExactBytes {
+		if t.bytes += size; !ok || s.Rank <= last || t.bytes >= exactBytes {
 			d.Corrupt(at, "rank", "%d after %d, with exact times of %d bytes", s.Rank, last, t.bytes)
 			break
 		}

@@ -18,7 +18,7 @@ type Options struct {
 	Series *timing.SeriesCodec
 
 	// ExactIfSmall says that the trace keeps times exactly in place of those of Series, if these take less
-	// than [merge.ExactBytes] in all ranks together. Of a thread with a complete block of calls they are not kept.
+	// than 64 kB in all ranks together. Of a thread with a complete block of calls they are not kept.
 	ExactIfSmall bool
 
 	// BlockLen is the number of calls of a block of Series. The call that ends a
