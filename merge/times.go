@@ -34,8 +34,8 @@ type Times struct {
 	Series []byte
 
 	// Recorded has the calls of Series as they were, of one thread after the other. If it is not nil, a trace
-	// keeps these in place of Series, exactly, as long as those of all ranks take less than 64 kB. If it is empty and not nil, they take
-	// more: no rank whose Recorded is not nil has exact times.
+	// keeps these in place of Series, exactly, as long as those of all ranks take less than 64 kB. If it
+	// is empty and not nil, they take more: no rank whose Recorded is not nil has exact times.
 	Recorded []*timing.Recorded
 }
 
