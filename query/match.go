@@ -168,8 +168,12 @@ func keyOf(m *semantics.Message) messageKey {
 type rankMessages struct {
 	counts    map[messageKey]uint64
 	cancelled map[messageKey]uint64 // of receives in counts
+	bytes     map[messageKey]int64  // of each that is sent; differentBytes if they differ
 	unknown   uint64
 }
+
+// differentBytes stands for the size of messages that differ in it.
+const differentBytes = -2
 
 func (all *operations) messages() rankMessages {
 	var found rankMessages
@@ -183,6 +187,9 @@ func (all *operations) messages() rankMessages {
 			default:
 				k := keyOf(m)
 				addTo(&found.counts, k, o.Count)
+				if all.sized && m.Direction == semantics.Send {
+					found.size(k, m.Bytes)
+				}
 				if m.Cancelled {
 					addTo(&found.cancelled, k, o.Count)
 				}
@@ -190,6 +197,17 @@ func (all *operations) messages() rankMessages {
 		}
 	}
 	return found
+}
+
+// size takes note of the size of messages of a key.
+func (found *rankMessages) size(k messageKey, bytes int64) {
+	if found.bytes == nil {
+		found.bytes = make(map[messageKey]int64)
+	}
+	if b, ok := found.bytes[k]; ok && b != bytes {
+		bytes = differentBytes
+	}
+	found.bytes[k] = bytes
 }
 
 // within returns the messages and collective operations of some of the calls: of the latter, how many there are of each.
@@ -234,6 +252,7 @@ type end struct {
 	count     uint64
 	cancelled uint64
 	left      uint64 // not matched
+	bytes     int64  // of each message, of sends of which sizes are asked for; differentBytes if they differ
 }
 
 func (e *end) rank() int {
@@ -276,7 +295,7 @@ func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages) err
 			}
 			ends = append(ends, &end{
 				order: order[k.communicator], channel: channelOf(k, rank), direction: k.direction,
-				count: n, cancelled: f.cancelled[k], left: n,
+				count: n, cancelled: f.cancelled[k], left: n, bytes: f.bytes[k],
 			})
 		}
 		*f = rankMessages{}

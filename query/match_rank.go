@@ -71,6 +71,7 @@ type operations struct {
 	alike       map[uint32]bool // terminals whose calls are all one operation, wherever they stand
 	collectives map[*semantics.Communicator]*collectives
 	index       func() *sums.Index // of the grammar
+	sized       bool               // whether the sizes of messages are asked for
 }
 
 // Collectives are the calls that begin collective operations on a communicator.

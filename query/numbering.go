@@ -27,8 +27,11 @@ type Numbering struct {
 	collectives map[*semantics.Communicator]uint64 // the number of the first on each
 }
 
-// Numbered are the messages of a channel: the first so many, from a number on.
-type numbered struct{ first, count uint64 }
+// Numbered are the messages of a channel: the first so many, from a number on, of so many bytes each.
+type numbered struct {
+	first, count uint64
+	bytes        int64 // differentBytes if they differ
+}
 
 // OpenNumbering numbers the messages between ranks. It costs what [OpenMatch] does for
 // messages, and holds something for each channel.
@@ -44,6 +47,7 @@ func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Num
 	var begun mostBegun
 	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		if all, err := n.match.operationsOf(ctx, r); err == nil {
+			all.sized = true
 			found[i] = all.messages()
 			begun.add(all.begun())
 		}
@@ -109,7 +113,7 @@ func (n *Numbering) add(ends []*end) {
 			continue
 		}
 		count := min(send.count, receive.count)
-		n.channels[c] = numbered{wire.AddSat(n.last, 1), count}
+		n.channels[c] = numbered{wire.AddSat(n.last, 1), count, send.bytes}
 		n.last = wire.AddSat(n.last, count)
 	}
 }
@@ -183,6 +187,9 @@ type numberedCall struct {
 	collectives []*numberedCollectives
 }
 
+// Meaning returns the rank, with what its calls mean.
+func (n *Numbers) Meaning() *semantics.Rank { return n.read.rank }
+
 // At returns what the call at a position means, whose terminal must be the one given, and
 // the numbers of its messages, 0 for those that have none; nil if none has one. They are
 // valid until the next call of At. Of calls in ascending order, without others between
@@ -218,6 +225,33 @@ func (n *Numbers) Collectives() []uint64 { return n.instances }
 func (n *Numbers) Partner(position uint64, o *semantics.Operation, i int) (Partner, error) {
 	need.That(o != nil && uint(i) < uint(len(o.Messages)), "query: message out of range")
 	return n.numbering.match.partner(n.read, n.rank, position, o, i)
+}
+
+// SentBytes returns how many bytes a message has that has a number, as its sender says: of the i-th message of the
+// operation of a call; [semantics.Unknown] if the sender does not say, or there is no number. It takes constant time
+// if all messages of the channel have the same, and else what [Numbers.Partner] does.
+func (n *Numbers) SentBytes(position uint64, o *semantics.Operation, i int) (int64, error) {
+	need.That(o != nil && uint(i) < uint(len(o.Messages)), "query: message out of range")
+	m := &o.Messages[i]
+	if m.Direction == semantics.Send {
+		return m.Bytes, nil
+	}
+	e := n.end(keyOf(m))
+	switch {
+	case e == nil:
+		return semantics.Unknown, nil
+	case e.bytes != differentBytes:
+		return e.bytes, nil
+	}
+	p, err := n.Partner(position, o, i)
+	if err != nil || p.Rank < 0 {
+		return semantics.Unknown, err
+	}
+	sender, err := n.numbering.Rank(context.Background(), p.Rank)
+	if err != nil {
+		return semantics.Unknown, err
+	}
+	return sender.At(p.Position, sender.Walk(p.Position).Next().Symbol).Messages[p.Other].Bytes, nil
 }
 
 // instance returns the number of the next collective operation on a communicator, in the

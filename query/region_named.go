@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
@@ -15,6 +16,17 @@ import (
 type marker struct {
 	begins bool
 	name   string
+}
+
+// MarkerOf returns the name of the region that a call begins or ends, as an annotation of the program, and which it
+// does; ok is false for other calls.
+func MarkerOf(c *trace.Call) (name string, begins, ok bool) {
+	need.That(c != nil && c.Function != nil, "query: no call")
+	if !marks(c.Function.Name) {
+		return "", false, false
+	}
+	m, ok := markerOf(c)
+	return m.name, m.begins, ok
 }
 
 // markerOf returns what a call of MPI_Pcontrol begins or ends: with a name, it begins a region at level 1, and ends one

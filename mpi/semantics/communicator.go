@@ -24,8 +24,13 @@ type Communicator struct {
 
 	reordered bool // a topology whose ranks are not those of the communicator it was made on
 
-	of *Communicator // the whole one, of persistent operations of a kind; nil for others
+	of     *Communicator // the whole one, of persistent operations of a kind; nil for others
+	parent *Communicator // that it was made on; nil if there is none
 }
+
+// Parent returns the communicator on which c was made, as that of a window or a file; nil for MPI_COMM_WORLD and
+// MPI_COMM_SELF, and for others that were made on none.
+func (c *Communicator) Parent() *Communicator { return c.Whole().parent }
 
 // Whole returns the communicator of the program that c is, or is a part of. The persistent collective
 // operations of one function and root have a Communicator of their own, such as "world, persistent

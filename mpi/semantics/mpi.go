@@ -187,6 +187,10 @@ func (m *Model) worlds() ([]*Communicator, error) {
 func (d *mpiDialect) communicator(g *resolve.Group) *Communicator {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
+	return d.communicatorLocked(g)
+}
+
+func (d *mpiDialect) communicatorLocked(g *resolve.Group) *Communicator {
 	if c := d.communicators[g]; c != nil {
 		return c
 	}
@@ -198,6 +202,8 @@ func (d *mpiDialect) communicator(g *resolve.Group) *Communicator {
 		} else if len(g.Members) == 1 {
 			c = d.selfLocked(g.Members[0])
 		}
+	} else {
+		c.parent = d.communicatorLocked(g.Parent)
 	}
 	d.communicators[g] = c
 	return c

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/internal/groups"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -165,6 +166,25 @@ func (r *Rank) Begun(request int64, position uint64) (began uint64, cancelled, o
 		return 0, false, false
 	}
 	return m.requests().begun(request, position)
+}
+
+// Object returns the communicator, or that of the window or file, which an argument of the call at a position stands
+// for, whose terminal must be the one given: of one that the call makes, the new one. Windows and files have a
+// Communicator each. It is nil if the trace does not say which, or the parameter is no such handle. The cost is that
+// of a few searches, and grows with the number of calls that make such objects only by its logarithm.
+func (r *Rank) Object(position uint64, terminal uint32, param string) *Communicator {
+	need.That(uint(terminal) < uint(r.Terminals()), "semantics: terminal out of range")
+	m, ok := r.meanings.(*mpiRank)
+	if !ok {
+		return nil
+	}
+	e := evaluation{mpiRank: m, position: position, extent: everywhere}
+	args := e.arguments(terminal)
+	v, ok := args.find(param, cst.KindHandle)
+	if !ok {
+		return nil
+	}
+	return e.scope(args.class(param), v.Int()).communicator
 }
 
 // SwitchesRecording reports whether the rank has calls that switch off or on what package

@@ -193,34 +193,40 @@ func (r *Rank) Name(terminal uint32) string { return Readable(r.Call(terminal).F
 // Text returns the call that a terminal stands for as [trace.Printer] writes it, cut
 // off if it is long.
 func (r *Rank) Text(terminal uint32) string {
-	return Readable(cut(string(r.trace.printer.AppendCall(nil, r.Call(terminal)))))
+	return Readable(cut(string(r.trace.printer.AppendCall(nil, r.Call(terminal))), maxText))
 }
 
 // Args returns the arguments of the calls that a terminal stands for, without the
 // number of the thread: integers, ranks and tags without a name, and floats, as numbers,
 // all else as [trace.Printer] writes it, cut off if it is long. None is called position,
 // as exports call what they add.
-func (r *Rank) Args(terminal uint32) []Arg {
+func (r *Rank) Args(terminal uint32) []Arg { return r.args(terminal, maxText) }
+
+// WholeArgs returns the same, with texts that are not cut off.
+func (r *Rank) WholeArgs(terminal uint32) []Arg { return r.args(terminal, math.MaxInt) }
+
+// args returns the arguments, with texts of so many bytes at most.
+func (r *Rank) args(terminal uint32, most int) []Arg {
 	c := r.Call(terminal)
 	var args []Arg
 	for i, name := range r.trace.argumentNames(c.Function) {
 		if name != "" {
-			args = append(args, r.arg(c, i, name))
+			args = append(args, r.arg(c, i, name, most))
 		}
 	}
 	return args
 }
 
-func (r *Rank) arg(c trace.Call, i int, name string) Arg {
+func (r *Rank) arg(c trace.Call, i int, name string, most int) Arg {
 	a := Arg{Name: name, Kind: cst.KindString}
 	v := c.Args[i]
 	if v.Kind() == cst.KindString {
-		a.Text = Readable(cut(v.Text()))
+		a.Text = Readable(cut(v.Text(), most))
 		return a
 	}
-	if v.Kind() == cst.KindArray && v.Len() > maxText {
+	if v.Kind() == cst.KindArray && v.Len() > most {
 		c.Args = append([]cst.Value(nil), c.Args...)
-		elems := make([]cst.Value, maxText)
+		elems := make([]cst.Value, most)
 		for k := range elems {
 			elems[k] = v.Index(k)
 		}
@@ -239,7 +245,7 @@ func (r *Rank) arg(c trace.Call, i int, name string) Arg {
 			return a
 		}
 	}
-	a.Text = Readable(cut(text))
+	a.Text = Readable(cut(text, most))
 	return a
 }
 
@@ -277,13 +283,13 @@ func (n naming) take(name string) string {
 	return free
 }
 
-// cut cuts a text off that is long.
-func cut(s string) string {
-	if len(s) <= maxText {
+// cut cuts a text off that is longer than so many bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	n := maxText
-	for n > maxText-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+	n := most
+	for n > most-utf8.UTFMax && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n] + "…"

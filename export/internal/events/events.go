@@ -288,11 +288,16 @@ func (r *Rank) Of(thread int32) iter.Seq2[Event, error] {
 }
 
 func (r *Rank) of(thread func(int32) bool) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) { r.events(thread, yield) }
+	return func(yield func(Event, error) bool) { r.events(thread, true, yield) }
 }
 
-// events yields the calls that were chosen of the threads that wanted reports.
-func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) bool) {
+// Ahead returns an iterator over the calls of All for who looks at them twice: they do not count as taken.
+func (r *Rank) Ahead() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { r.events(func(int32) bool { return true }, false, yield) }
+}
+
+// events yields the calls that were chosen of the threads that wanted reports, which count as taken or not.
+func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(Event, error) bool) {
 	var (
 		nested = make(map[int32]*nesting)
 		last   *nesting // of thread
@@ -314,7 +319,7 @@ func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) b
 		e := Event{Position: c.position, Terminal: c.terminal, Thread: thread}
 		e.Start, e.End = last.place(c.start, c.end)
 		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
-		if err := r.trace.step(taken); err != nil {
+		if err := r.trace.step(taken && counted); err != nil {
 			yield(Event{}, err)
 			return
 		}

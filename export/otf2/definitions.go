@@ -1,0 +1,395 @@
+package otf2
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/need"
+	archive "github.com/reprise-trace/reprise/mpi/otf2"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// Definitions number what events refer to. Readers want the numbers of each kind to begin at 0, to ascend, and to come
+// before those that refer to them: strings, regions, attributes and lines are written when they are first used,
+// groups and what has them at the end.
+type definitions struct {
+	out    *archive.Writer
+	err    error // the first
+	record archive.Record
+	index  func(rank int) (uint64, bool) // among the ranks that were chosen
+
+	texts      map[string]uint64
+	nextText   uint64
+	attributes map[attribute]uint32
+	regions    map[string]uint64
+	lines      map[string]uint64
+	mpi        bool // whether there are functions of MPI, or such as have its meaning
+
+	sets        map[string]uint64 // groups of ranks, by their members
+	groupList   []setOfRanks
+	comms       map[*semantics.Communicator]*communicator
+	commList    []*communicator
+	windows     map[*semantics.Communicator]*window
+	windowList  []*window
+	files       map[string]uint64
+	fileList    []string
+	handles     map[*semantics.Communicator]*handle
+	handleList  []*handle
+	selfDefined *communicator
+}
+
+// An attribute is one that calls have.
+type attribute struct {
+	name string
+	kind uint8 // of OTF2
+}
+
+func newDefinitions(out *archive.Writer, index func(rank int) (uint64, bool)) *definitions {
+	return &definitions{out: out, index: index, texts: make(map[string]uint64), attributes: make(map[attribute]uint32),
+		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64),
+		comms:   make(map[*semantics.Communicator]*communicator),
+		windows: make(map[*semantics.Communicator]*window), files: make(map[string]uint64),
+		handles: make(map[*semantics.Communicator]*handle)}
+}
+
+// put writes a record that is no event.
+func (d *definitions) put(k *archive.Kind, values []uint64, texts ...string) {
+	if d.err == nil {
+		d.record = archive.Record{Kind: k, Values: values, Texts: texts}
+		d.err = d.out.Write(&d.record)
+	}
+}
+
+func (d *definitions) define(k *archive.Kind, values ...uint64) { d.put(k, values) }
+
+// maxTexts is how many texts are kept, to write each once; then it starts again.
+const maxTexts = 1 << 19
+
+// text returns the number of a String.
+func (d *definitions) text(s string) uint64 {
+	if id, ok := d.texts[s]; ok {
+		return id
+	}
+	if len(d.texts) >= maxTexts {
+		clear(d.texts)
+	}
+	id := d.nextText
+	d.nextText++
+	d.texts[s] = id
+	d.put(kinds.text, []uint64{id}, plain(s))
+	return id
+}
+
+// attribute returns the number of an attribute.
+func (d *definitions) attribute(name string, kind uint8) uint32 {
+	k := attribute{name, kind}
+	id, ok := d.attributes[k]
+	if !ok {
+		id = uint32(len(d.attributes))
+		d.attributes[k] = id
+		d.define(kinds.attribute, uint64(id), d.text(name), d.text(""), uint64(kind))
+	}
+	return id
+}
+
+// paradigms writes the paradigms of the functions of a trace.
+func (d *definitions) paradigms(functions []cst.Function) {
+	d.mpi = events.AreActions(functions) || slices.ContainsFunc(functions, func(f cst.Function) bool {
+		return spec.Base(f.Name) != f.Name
+	})
+	if d.mpi {
+		d.define(kinds.paradigm, constants.mpi, d.text("MPI"), constants.classProcess)
+		d.define(kinds.paradigmProperty, constants.mpi, constants.commNames, constants.typeString, d.text("MPI Communicator ${id}"))
+		d.define(kinds.paradigmProperty, constants.mpi, constants.windowNames, constants.typeString, d.text("MPI Window ${id}"))
+		d.define(kinds.paradigmProperty, constants.mpi, constants.rmaOnly, constants.typeBool, 0)
+		d.define(kinds.ioParadigm, 0, d.text("MPI-IO"), d.text("MPI-IO"), constants.ioParallel, 0)
+	}
+}
+
+// region returns the number of the region of a function.
+func (d *definitions) region(function string, action bool) uint64 {
+	if id, ok := d.regions[function]; ok {
+		return id
+	}
+	role, paradigm, file := roleOf(function, action), constants.user, uint64(unknown32)
+	if action || spec.Base(function) != function {
+		paradigm, file = constants.mpi, d.text("MPI")
+	}
+	return d.newRegion(function, function, role, paradigm, file)
+}
+
+// userRegion returns the number of the region of an annotation, which is none of a function of the same name.
+func (d *definitions) userRegion(name string) uint64 {
+	key := "annotation\x00" + name
+	if id, ok := d.regions[key]; ok {
+		return id
+	}
+	return d.newRegion(key, name, constants.code, constants.user, unknown32)
+}
+
+func (d *definitions) newRegion(key, name string, role, paradigm, file uint64) uint64 {
+	id := uint64(len(d.regions))
+	d.regions[key] = id
+	text := d.text(events.Readable(name))
+	d.define(kinds.region, id, text, text, d.text(""), role, paradigm, 0, file, 0, 0)
+	return id
+}
+
+// line returns the number of the line of a call site, such as solver.c:12 solve; false if it is none.
+func (d *definitions) line(site string) (uint64, bool) {
+	at, _, _ := strings.Cut(query.Frames(site)[0], " ")
+	i := strings.LastIndexByte(at, ':')
+	if i < 0 {
+		return 0, false
+	}
+	number, err := strconv.ParseUint(at[i+1:], 10, 32)
+	if err != nil {
+		return 0, false
+	}
+	id, ok := d.lines[at]
+	if !ok {
+		id = uint64(len(d.lines))
+		d.lines[at] = id
+		d.define(kinds.line, id, d.text(at[:i]), number)
+	}
+	return id, true
+}
+
+// A setOfRanks is a group of some of the ranks, by their numbers in the group of all.
+type setOfRanks struct {
+	name    string
+	members []uint64
+	self    bool // the group that stands for each rank alone
+}
+
+// set returns the number of a group of ranks, without those that were not chosen.
+func (d *definitions) set(ranks []int) uint64 {
+	var key strings.Builder
+	var members []uint64
+	for _, r := range ranks {
+		if i, ok := d.index(r); ok {
+			members = append(members, i)
+			key.WriteString(strconv.FormatUint(i, 36))
+			key.WriteByte(' ')
+		}
+	}
+	id, ok := d.sets[key.String()]
+	if !ok {
+		id = d.addSet(setOfRanks{members: members})
+		d.sets[key.String()] = id
+	}
+	return id
+}
+
+// addSet adds a group. That of all locations is number 0.
+func (d *definitions) addSet(s setOfRanks) uint64 {
+	d.groupList = append(d.groupList, s)
+	return uint64(len(d.groupList))
+}
+
+// A communicator has the number of a Comm or an InterComm.
+type communicator struct {
+	*semantics.Communicator
+	id      uint64
+	sets    [2]uint64
+	self    bool
+	flags   uint64
+	numbers [2]map[int]uint64 // of the members that were chosen, by group; nil if they are those of all ranks
+}
+
+// communicator returns that of a trace.
+func (d *definitions) communicator(c *semantics.Communicator) *communicator {
+	c = c.Whole()
+	if known := d.comms[c]; known != nil {
+		return known
+	}
+	if p := c.Parent(); p != nil {
+		d.communicator(p) // which comes first
+	}
+	n := &communicator{Communicator: c, self: isSelf(c)}
+	if n.self && d.selfDefined != nil {
+		d.comms[c] = d.selfDefined
+		return d.selfDefined
+	}
+	n.id = uint64(len(d.commList))
+	d.comms[c] = n
+	d.commList = append(d.commList, n)
+	switch {
+	case n.self:
+		d.selfDefined = n
+		n.sets[0] = d.addSet(setOfRanks{self: true})
+		return n
+	case c.IsInter():
+		n.sets[1], n.numbers[1] = d.set(c.Members(1)), d.numbers(c.Members(1))
+	}
+	n.sets[0] = d.set(c.Members(0))
+	if !c.InRunOrder() {
+		n.numbers[0] = d.numbers(c.Members(0))
+	}
+	return n
+}
+
+// isSelf reports whether c is MPI_COMM_SELF of a rank.
+func isSelf(c *semantics.Communicator) bool {
+	return c.Size() == 1 && !c.IsInter() && !c.InRunOrder() && c.Parent() == nil && strings.HasPrefix(c.Name, "self")
+}
+
+// numbers returns where those of some ranks are among them that were chosen.
+func (d *definitions) numbers(ranks []int) map[int]uint64 {
+	numbers := make(map[int]uint64, len(ranks))
+	for _, r := range ranks {
+		if _, ok := d.index(r); ok {
+			numbers[r] = uint64(len(numbers))
+		}
+	}
+	return numbers
+}
+
+// rankOf returns the number of a rank of the run in a group of a communicator; false if it has none.
+func (d *definitions) rankOf(c *communicator, group, rank int) (uint64, bool) {
+	switch {
+	case rank < 0:
+		return 0, false
+	case c.self:
+		return 0, true
+	case c.numbers[group] == nil:
+		return d.index(rank)
+	}
+	i, ok := c.numbers[group][rank]
+	return i, ok
+}
+
+// peerOf returns the number by which a rank means another in a communicator: of an intercommunicator, in the other
+// group.
+func (d *definitions) peerOf(c *communicator, self, peer int) (uint64, bool) {
+	if c.IsInter() {
+		if _, first := c.numbers[0][self]; first {
+			return d.rankOf(c, 1, peer)
+		}
+	}
+	return d.rankOf(c, 0, peer)
+}
+
+// A window has the number of an RmaWin.
+type window struct {
+	id    uint64
+	name  string
+	comm  *communicator
+	flags uint64
+}
+
+// window returns that of a trace.
+func (d *definitions) window(c *semantics.Communicator) *window {
+	w := d.windows[c]
+	if w == nil {
+		on := c.Parent()
+		if on == nil {
+			on = c
+		}
+		w = &window{id: uint64(len(d.windowList)), name: c.Name, comm: d.communicator(on)}
+		d.windows[c] = w
+		d.windowList = append(d.windowList, w)
+	}
+	return w
+}
+
+// A handle has the number of an IoHandle.
+type handle struct {
+	id, file uint64
+	name     string
+	comm     *communicator
+	created  bool // there is an event that opens it
+}
+
+// handle returns that of a file that is open.
+func (d *definitions) handle(c *semantics.Communicator) *handle {
+	h := d.handles[c]
+	if h == nil {
+		h = &handle{id: uint64(len(d.handleList)), name: c.Name, file: unknown32}
+		if on := c.Parent(); on != nil {
+			h.comm = d.communicator(on)
+		}
+		d.handles[c] = h
+		d.handleList = append(d.handleList, h)
+	}
+	return h
+}
+
+// file returns the number of an IoRegularFile.
+func (d *definitions) file(name string) uint64 {
+	id, ok := d.files[name]
+	if !ok {
+		id = uint64(len(d.fileList))
+		d.files[name] = id
+		d.fileList = append(d.fileList, name)
+	}
+	return id
+}
+
+// worldGroup writes the group of all ranks, by their first threads.
+func (d *definitions) worldGroup(groups []group) {
+	if !d.mpi {
+		need.That(len(d.commList) == 0, "otf2: communicators of no paradigm")
+		return
+	}
+	values := []uint64{0, d.text(""), constants.commLocations, constants.mpi, 0}
+	for i := range groups {
+		values = append(values, locationID(i, 0))
+	}
+	d.define(kinds.rankSet, values...)
+}
+
+// finish writes groups, and what has them.
+func (d *definitions) finish() {
+	for i, s := range d.groupList {
+		kind := constants.commGroup
+		if s.self {
+			kind = constants.commSelf
+		}
+		values := []uint64{uint64(i + 1), d.text(""), kind, constants.mpi, 0}
+		d.define(kinds.rankSet, append(values, s.members...)...)
+	}
+	for _, c := range d.commList {
+		d.defineComm(c)
+	}
+	for _, w := range d.windowList {
+		d.define(kinds.window, w.id, d.text(w.name), w.comm.id, w.flags)
+	}
+	for i, name := range d.fileList {
+		d.define(kinds.file, uint64(i), d.text(name), 0)
+	}
+	for _, h := range d.handleList {
+		comm, flags := uint64(unknown32), constants.handlePreCreated
+		if h.comm != nil {
+			comm = h.comm.id
+		}
+		if h.created {
+			flags = 0
+		}
+		d.define(kinds.handle, h.id, d.text(h.name), h.file, 0, flags, comm, unknown32)
+	}
+}
+
+func (d *definitions) defineComm(c *communicator) {
+	name := c.Name
+	switch {
+	case c.self:
+		name = "MPI_COMM_SELF"
+	case c.Parent() == nil && strings.HasPrefix(name, "world") && !strings.Contains(name, "/"):
+		name = "MPI_COMM_WORLD" + strings.TrimPrefix(name, "world")
+	}
+	parent := uint64(unknown32)
+	if p := c.Parent(); p != nil {
+		parent = d.communicator(p).id
+	}
+	if c.IsInter() {
+		d.define(kinds.interComm, c.id, d.text(name), c.sets[0], c.sets[1], parent, c.flags)
+		return
+	}
+	d.define(kinds.comm, c.id, d.text(name), c.sets[0], parent, c.flags)
+}

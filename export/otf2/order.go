@@ -1,0 +1,355 @@
+package otf2
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/reprise-trace/reprise/export/internal/events"
+	archive "github.com/reprise-trace/reprise/mpi/otf2"
+)
+
+// An order puts the events of a thread in the order of their times. Calls come in the order in which they returned:
+// one that contains others comes after them. Of calls that contain few, the calls that are looked at are put in
+// order. Those that contain many are found before, in a first pass.
+type order struct {
+	process *process
+	sink    *sink
+
+	starts []int64  // of the last calls of the first pass
+	first  int      // of starts
+	before int64    // the start of the last call
+	ahead  []*entry // in the order of their beginnings, outer calls first
+	longs  []*entry // that contain many others, the same
+	passed map[uint64]*entry
+	nested bool // calls are in others
+	stack  []open
+}
+
+// An open call, or region, is one that has begun and not ended.
+type open struct {
+	entry  *entry // nil for a region that calls mark
+	region uint64
+}
+
+// look bounds the calls that are looked at to find one that begins earlier, and ends later.
+const look = 2048
+
+// look takes note of a call of the first pass.
+func (o *order) look(e events.Event) {
+	if e.Start <= o.before && e.End > e.Start {
+		o.nested = true // the call before is in it
+	}
+	o.before = e.Start
+	if len(o.starts) < look/2 {
+		o.starts = append(o.starts, e.Start)
+		return
+	}
+	if e.Start <= o.starts[o.first] && e.End > e.Start { // it contains the calls that came since
+		o.longs = append(o.longs, &entry{Event: e, long: true})
+	}
+	o.starts[o.first] = e.Start
+	o.first = (o.first + 1) % len(o.starts)
+}
+
+// looked ends the first pass.
+func (o *order) looked() {
+	o.starts = nil
+	slices.SortStableFunc(o.longs, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(b.Position, a.Position))
+	})
+	if len(o.longs) == 0 {
+		return
+	}
+	o.passed = make(map[uint64]*entry, len(o.longs))
+	for _, e := range o.longs {
+		o.passed[e.Position] = e
+	}
+}
+
+// add takes the next call to return.
+func (o *order) add(e *entry) {
+	if !o.nested {
+		o.open(e)
+		return
+	}
+	if long := o.passed[e.Position]; long != nil {
+		delete(o.passed, e.Position)
+		long.end = append(append(long.end, e.begin...), e.end...)
+		long.long = false
+		o.process.free = append(o.process.free, e)
+		for len(o.ahead) > 0 { // which are in it, and no others come that are
+			o.next()
+		}
+		return
+	}
+	at := len(o.ahead)
+	if at > 0 && o.ahead[at-1].Start >= e.Start {
+		at, _ = slices.BinarySearchFunc(o.ahead, e, func(a, e *entry) int { return cmp.Compare(a.Start, e.Start) })
+		for at < len(o.ahead) && o.ahead[at].Start == e.Start && (o.ahead[at].End > e.End || o.ahead[at].Start == o.ahead[at].End) {
+			at++
+		}
+	}
+	o.ahead = slices.Insert(o.ahead, at, e)
+	if len(o.ahead) == look {
+		for range look / 2 {
+			o.next()
+		}
+	}
+}
+
+// finish writes the rest.
+func (o *order) finish() {
+	for len(o.ahead) > 0 {
+		o.next()
+	}
+	for len(o.longs) > 0 {
+		o.open(o.longs[0])
+		o.longs = o.longs[1:]
+	}
+	o.leave(math.MaxInt64)
+}
+
+// next begins the next call.
+func (o *order) next() {
+	e := o.ahead[0]
+	o.ahead = o.ahead[1:]
+	for len(o.longs) > 0 && o.longs[0].Start <= e.Start {
+		o.open(o.longs[0])
+		o.longs = o.longs[1:]
+	}
+	o.open(e)
+}
+
+// open ends the calls that are over, and begins one.
+func (o *order) open(e *entry) {
+	o.leave(e.Start)
+	if e.call == nil {
+		e.call = o.process.call(e.Terminal)
+	}
+	c := e.call
+	if c.marked > 0 && !c.begins {
+		o.leaveRegion(c.marked-1, e.Start)
+	}
+	o.sink.write(kinds.enter, e.Start, c.region, e.Terminal)
+	o.sink.events(e.begin, e.Start)
+	o.stack = append(o.stack, open{e, c.region})
+}
+
+// over reports whether a call is over at a time. One that is yet to come, as it contains many, is not.
+func (x *open) over(now int64) bool { return x.entry != nil && !x.entry.long && x.entry.End <= now }
+
+// leave ends the calls that are over at a time, and the regions in them.
+func (o *order) leave(now int64) {
+	for n := len(o.stack) - 1; n >= 0; n-- {
+		top := o.stack[n]
+		switch {
+		case top.over(now):
+			o.stack = o.stack[:n]
+			o.close(top.entry)
+			n = len(o.stack) // which a region may have joined
+		case top.entry == nil && (now == math.MaxInt64 ||
+			slices.ContainsFunc(o.stack[:n], func(x open) bool { return x.over(now) })):
+			o.sink.write(kinds.leave, o.sink.last(), top.region, noTerminal)
+			o.stack = o.stack[:n]
+		default:
+			return
+		}
+	}
+}
+
+// close ends a call, after which the region begins that it marks.
+func (o *order) close(e *entry) {
+	o.sink.events(e.end, e.End)
+	o.sink.write(kinds.leave, e.End, e.call.region, noTerminal)
+	if c := e.call; c.marked > 0 && c.begins {
+		o.sink.write(kinds.enter, e.End, c.marked-1, noTerminal)
+		o.stack = append(o.stack, open{nil, c.marked - 1})
+	}
+	o.process.free = append(o.process.free, e)
+}
+
+// leaveRegion ends a region that a call marks. Regions that began in it go on: they end and begin again.
+func (o *order) leaveRegion(region uint64, now int64) {
+	at := len(o.stack) - 1
+	for at >= 0 && o.stack[at].entry == nil && o.stack[at].region != region {
+		at--
+	}
+	if at < 0 || o.stack[at].entry != nil {
+		return // it began before what was chosen, or around a call that goes on
+	}
+	for i := len(o.stack) - 1; i >= at; i-- {
+		o.sink.write(kinds.leave, now, o.stack[i].region, noTerminal)
+	}
+	o.stack = slices.Delete(o.stack, at, at+1)
+	for _, x := range o.stack[at:] {
+		o.sink.write(kinds.enter, now, x.region, noTerminal)
+	}
+}
+
+// A sink writes the events of a location, whose times never decrease: at once, or to a spool.
+type sink struct {
+	process  *process
+	location uint64
+	record   archive.Record
+	values   [6]uint64
+	time     uint64 // of the last event
+	count    uint64
+
+	spool  *spool
+	buffer []byte // of what is to be spooled
+	before uint64 // time of the last event in it
+	parts  []part
+}
+
+// noTerminal is that of an event without attributes.
+const noTerminal = math.MaxUint32
+
+func (s *sink) last() int64 { return int64(s.time) }
+
+// events writes events of a call.
+func (s *sink) events(list []event, now int64) {
+	for i := range list {
+		s.put(list[i].kind, now, list[i].values[:len(list[i].kind.Fields)], noTerminal)
+	}
+}
+
+// write writes an event that has one value, and the attributes of a terminal.
+func (s *sink) write(k *archive.Kind, now int64, value uint64, terminal uint32) {
+	s.values[0] = value
+	s.put(k, now, s.values[:1], terminal)
+}
+
+func (s *sink) put(k *archive.Kind, now int64, values []uint64, terminal uint32) {
+	s.time = max(s.time, uint64(now))
+	s.count++
+	if s.spool != nil {
+		s.keep(k, values, terminal)
+		return
+	}
+	s.emit(k, s.time, values, terminal)
+}
+
+// emit writes an event.
+func (s *sink) emit(k *archive.Kind, time uint64, values []uint64, terminal uint32) {
+	d := s.process.definitions
+	if d.err != nil {
+		return
+	}
+	s.record = archive.Record{Kind: k, Location: s.location, Time: time, Values: values}
+	if terminal != noTerminal {
+		s.record.Attributes = s.process.call(terminal).attributes
+	}
+	d.err = d.out.Write(&s.record)
+}
+
+// flush tells whether all was written.
+func (s *sink) flush() error { return s.process.definitions.err }
+
+// A spool is a temporary file for the events of several locations.
+type spool struct {
+	file *os.File
+	size int64
+	err  error
+}
+
+// A part is a part of a spool.
+type part struct{ at, size int64 }
+
+// maxBuffer is how many bytes of a location are kept in memory.
+const maxBuffer = 1 << 16
+
+// eventKinds are the kinds of events by their numbers in a spool.
+var eventKinds []*archive.Kind
+
+// keep appends an event to what is to be spooled.
+func (s *sink) keep(k *archive.Kind, values []uint64, terminal uint32) {
+	b := binary.AppendUvarint(s.buffer, s.time-s.before)
+	s.before = s.time
+	b = binary.AppendUvarint(append(b, numberOf(k)), uint64(terminal))
+	for _, v := range values {
+		b = binary.AppendUvarint(b, v)
+	}
+	s.buffer = b
+	if len(b) >= maxBuffer {
+		s.spill()
+	}
+}
+
+func numberOf(k *archive.Kind) byte {
+	i := slices.Index(eventKinds, k)
+	if i < 0 {
+		i = len(eventKinds)
+		eventKinds = append(eventKinds, k)
+	}
+	return byte(i)
+}
+
+// spill writes the buffer to the spool.
+func (s *sink) spill() {
+	p := s.spool
+	if p.file == nil && p.err == nil {
+		p.file, p.err = os.CreateTemp("", "reprise-otf2-*")
+	}
+	if p.err == nil {
+		_, p.err = p.file.Write(s.buffer)
+	}
+	if p.err != nil {
+		s.process.definitions.err = errors.Join(s.process.definitions.err, p.err)
+	}
+	s.parts = append(s.parts, part{p.size, int64(len(s.buffer))})
+	p.size += int64(len(s.buffer))
+	s.buffer = s.buffer[:0]
+}
+
+// close removes the spool.
+func (p *spool) close() {
+	if p.file != nil {
+		p.file.Close()
+		os.Remove(p.file.Name())
+	}
+}
+
+// replay writes what was spooled.
+func (s *sink) replay() error {
+	if s.spool == nil || s.process.definitions.err != nil {
+		return s.process.definitions.err
+	}
+	readers := make([]io.Reader, 0, len(s.parts)+1)
+	for _, p := range s.parts {
+		readers = append(readers, io.NewSectionReader(s.spool.file, p.at, p.size))
+	}
+	in := bufio.NewReaderSize(io.MultiReader(append(readers, bytes.NewReader(s.buffer))...), maxBuffer)
+	time := uint64(0)
+	for range s.count {
+		step, err := binary.ReadUvarint(in)
+		if err != nil {
+			return err
+		}
+		time += step
+		kind, err := in.ReadByte()
+		if err != nil {
+			return err
+		}
+		terminal, err := binary.ReadUvarint(in)
+		if err != nil {
+			return err
+		}
+		k := eventKinds[kind]
+		for i := range k.Fields {
+			if s.values[i], err = binary.ReadUvarint(in); err != nil {
+				return err
+			}
+		}
+		if s.emit(k, time, s.values[:len(k.Fields)], uint32(terminal)); s.process.definitions.err != nil {
+			return s.process.definitions.err
+		}
+	}
+	return nil
+}
