@@ -91,10 +91,10 @@ type writer struct {
 	choice  *events.Trace
 	summary Summary
 
-	ranks   rankenc.Set // that were chosen, whether or not they made calls
-	dense   bool        // they are 0, 1 and so on
-	groups  []group     // of locations: one for each of ranks
-	end     int64       // of the last call
+	ranks  rankenc.Set // that were chosen, whether or not they made calls
+	dense  bool        // they are 0, 1 and so on
+	groups []group     // of locations: one for each of ranks
+	end    int64       // of the last call
 }
 
 // A group is a rank that made calls, or none.

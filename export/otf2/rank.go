@@ -246,7 +246,10 @@ func (p *process) newCall(terminal uint32) *call {
 			kind, value = constants.typeInt64, uint64(a.Number)
 		case cst.KindFloat:
 			kind, value = constants.typeDouble, math.Float64bits(a.Float)
-		default:
+		case cst.KindString:
+			if a.Name == site {
+				a.Text = events.Readable(p.sites.Of(&of))
+			}
 			value = p.text(a.Text)
 		}
 		c.attributes = append(c.attributes, archive.Attribute{ID: p.attribute(a.Name, uint8(kind)), Type: uint8(kind), Value: value})

@@ -12,32 +12,32 @@ import (
 
 // kinds are the kinds of records that are written.
 var kinds struct {
-	creator, description, machine, property                                             *archive.Kind
-	clock, text, attribute, paradigm, paradigmProperty, ioParadigm                      *archive.Kind
-	node, domain, group, groupProperty, location, region, line                          *archive.Kind
-	rankSet, comm, interComm, window, file, handle                                      *archive.Kind
-	enter, leave                                                                        *archive.Kind
-	send, receive, isend, isendDone, irecv, irecvDone, tested, cancelled                *archive.Kind
-	collectiveBegin, collectiveEnd, icollective, icollectiveDone, commMade, commFreed   *archive.Kind
-	windowMade, windowFreed, rmaCollectiveBegin, rmaCollectiveEnd, groupSync            *archive.Kind
-	lock, unlock, sync, put, get, atomic, rmaDone, rmaDoneRemote                        *archive.Kind
+	creator, description, machine, property                                                 *archive.Kind
+	clock, text, attribute, paradigm, paradigmProperty, ioParadigm                          *archive.Kind
+	node, domain, group, groupProperty, location, region, line                              *archive.Kind
+	rankSet, comm, interComm, window, file, handle                                          *archive.Kind
+	enter, leave                                                                            *archive.Kind
+	send, receive, isend, isendDone, irecv, irecvDone, tested, cancelled                    *archive.Kind
+	collectiveBegin, collectiveEnd, icollective, icollectiveDone, commMade, commFreed       *archive.Kind
+	windowMade, windowFreed, rmaCollectiveBegin, rmaCollectiveEnd, groupSync                *archive.Kind
+	lock, unlock, sync, put, get, atomic, rmaDone, rmaDoneRemote                            *archive.Kind
 	fileOpened, fileClosed, fileDeleted, accessBegin, accessTested, accessIssued, accessEnd *archive.Kind
 }
 
 // constants are those of OTF2 that are written.
 var constants struct {
-	typeString, typeInt64, typeDouble, typeLine, typeBool                          uint64
-	mpi, user, classProcess, commNames, windowNames, rmaOnly      uint64
-	ioParallel, machine, sharedMemory, process, cpuThread                          uint64
-	commLocations, commGroup, commSelf                                             uint64
-	code, handlePreCreated, commEvents, windowEvents                               uint64
-	makes, makesAndAllocates, frees, barrier                                       uint64
-	syncProcess, syncMemory, syncOfMemory, exclusive, shared                       uint64
-	accumulate, fetchAndAccumulate, compareAndSwap                                 uint64
-	reads, writes, flushes, nonblocking, collectively                              uint64
-	readOnly, writeOnly, readWrite, create, exclusively, noSeek, unique            uint64
-	appends, deleteOnClose                                                         uint64
-	rootSelf, rootThisGroup                                                        uint64
+	typeString, typeInt64, typeDouble, typeLine, typeBool               uint64
+	mpi, user, classProcess, commNames, windowNames, rmaOnly            uint64
+	ioParallel, machine, sharedMemory, process, cpuThread               uint64
+	commLocations, commGroup, commSelf                                  uint64
+	code, handlePreCreated, commEvents, windowEvents                    uint64
+	makes, makesAndAllocates, frees, barrier                            uint64
+	syncProcess, syncMemory, syncOfMemory, exclusive, shared            uint64
+	accumulate, fetchAndAccumulate, compareAndSwap                      uint64
+	reads, writes, flushes, nonblocking, collectively                   uint64
+	readOnly, writeOnly, readWrite, create, exclusively, noSeek, unique uint64
+	appends, deleteOnClose                                              uint64
+	rootSelf, rootThisGroup                                             uint64
 }
 
 // collectiveOps are the numbers of collective operations on data, by their blocking forms.
@@ -81,7 +81,7 @@ var loadTables = sync.OnceFunc(func() {
 	for name, to := range map[string]*uint64{
 		"TYPE_STRING": &c.typeString, "TYPE_INT64": &c.typeInt64, "TYPE_DOUBLE": &c.typeDouble, "TYPE_UINT8": &c.typeBool,
 		"TYPE_SOURCE_CODE_LOCATION": &c.typeLine, "PARADIGM_MPI": &c.mpi, "PARADIGM_USER": &c.user,
-		"PARADIGM_CLASS_PROCESS": &c.classProcess,
+		"PARADIGM_CLASS_PROCESS":               &c.classProcess,
 		"PARADIGM_PROPERTY_COMM_NAME_TEMPLATE": &c.commNames, "PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE": &c.windowNames,
 		"PARADIGM_PROPERTY_RMA_ONLY": &c.rmaOnly, "IO_PARADIGM_CLASS_PARALLEL": &c.ioParallel,
 		"SYSTEM_TREE_DOMAIN_MACHINE": &c.machine, "SYSTEM_TREE_DOMAIN_SHARED_MEMORY": &c.sharedMemory,

@@ -22,6 +22,7 @@ var howToOpen = map[string]string{
 	"perfetto": "open it at https://ui.perfetto.dev",
 	"chrome":   "open it at https://ui.perfetto.dev",
 	"paraver":  "wxparaver FILE",
+	"otf2":     "otf2-print FILE, vampir FILE, or cube with Scalasca",
 	"simgrid":  "reprise help export says how SimGrid replays it",
 	"pprof":    "go tool pprof -http : FILE",
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,15 +13,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/csv"
+	"github.com/reprise-trace/reprise/export/otf2"
 	"github.com/reprise-trace/reprise/export/paraver"
 	"github.com/reprise-trace/reprise/export/parquet"
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/text"
+	archive "github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -33,8 +37,9 @@ type exportFormat struct {
 
 	beside []beside // files
 
-	// write writes the calls that are chosen.
-	write func(x *exporting, w io.Writer) error
+	// write writes the calls that are chosen, or writeDirectory does, if the output is a directory.
+	write          func(x *exporting, w io.Writer) error
+	writeDirectory func(x *exporting, directory string) error
 }
 
 // A beside is a file to be written beside the output, of its name with another suffix.
@@ -51,6 +56,7 @@ var ExportFormats = []exportFormat{
 	{Name: "chrome", Suffixes: []string{".json"}, write: exportChrome},
 	{Name: "paraver", Suffixes: []string{".prv"},
 		beside: []beside{{".pcf", exportParaverConfig}, {".row", exportParaverRows}}, write: exportParaver},
+	{Name: "otf2", Suffixes: []string{".otf2"}, writeDirectory: exportOTF2},
 	{Name: "simgrid", Suffixes: []string{".ti"}, write: exportSimGrid},
 	{Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, write: exportPprof},
 }
@@ -62,6 +68,7 @@ type exporting struct {
 	columns []string
 
 	progress func(calls uint64) // how many are done
+	size     int64              // of the output, in bytes
 	notes    []string           // to be printed when it is done
 }
 
@@ -115,6 +122,9 @@ func (o *exportOptions) check(q *cli.Question) error {
 			return fmt.Errorf("--%s does not go with --format %s, which is not a table", name, f.Name)
 		}
 	}
+	if f.writeDirectory != nil && o.output == "-" {
+		return fmt.Errorf("-o -: %s is a directory, not a file", f.Name)
+	}
 	for _, b := range f.beside {
 		if o.output != "-" && o.nameOf(b) == o.output {
 			return fmt.Errorf("-o %s is the name of an additional output file: name the output as in %s",
@@ -159,6 +169,11 @@ func exportTrace(q *cli.Question, o exportOptions) error {
 		bar.Show(calls)
 	}
 	f := o.formatOf()
+	if f.writeDirectory != nil {
+		err := x.directory(f, &o)
+		bar.Done()
+		return x.summary(f, &o, done, unit, err)
+	}
 	files := []cli.OutputFile{{Path: o.output, Write: func(w io.Writer) error {
 		return x.write(f.write, io.MultiWriter(w, &size))
 	}}}
@@ -171,17 +186,44 @@ func exportTrace(q *cli.Question, o exportOptions) error {
 	}
 	err := cli.WriteOutputs(q.Command, files, []string{q.Path})
 	bar.Done()
+	x.size = int64(size)
+	return x.summary(f, &o, done, unit, err)
+}
+
+// summary tells what was written, unless that failed.
+func (x *exporting) summary(f *exportFormat, o *exportOptions, done uint64, unit string, err error) error {
 	if err != nil {
 		return cli.Named(err)
 	}
-	out := cli.SummaryOf(q.Command, o.output)
-	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit),
-		text.Plural(int64(size), "byte"))
+	out := cli.SummaryOf(x.Command, o.output)
+	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(x.size, "byte"))
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}
-	cli.TellOpening(out, f.Name, o.output)
+	opened := o.output
+	if f.writeDirectory != nil {
+		opened = filepath.Join(opened, "traces.otf2")
+	}
+	cli.TellOpening(out, f.Name, opened)
 	return nil
+}
+
+// directory writes a directory, which must not be there.
+func (x *exporting) directory(f *exportFormat, o *exportOptions) error {
+	return cli.WriteDirectory(x.Context(), o.output, func(directory string) error {
+		if err := f.writeDirectory(x, directory); err != nil {
+			return x.Fail(err)
+		}
+		return filepath.WalkDir(directory, func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() {
+				var info fs.FileInfo
+				if info, err = entry.Info(); err == nil {
+					x.size += info.Size()
+				}
+			}
+			return err
+		})
+	})
 }
 
 // write has an error of reading name the trace, and one of w what w does.
@@ -291,6 +333,31 @@ func exportParaverConfig(x *exporting, w io.Writer) error { return paraver.Write
 
 func exportParaverRows(x *exporting, w io.Writer) error {
 	return paraver.WriteRows(x.Context(), w, x.Trace, x.chosen())
+}
+
+func exportOTF2(x *exporting, directory string) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	building := launching.Building{Stderr: x.ErrOrStderr()}
+	defer building.End()
+	o.Progress = func(calls uint64) error {
+		building.End() // which comes first
+		x.progress(calls)
+		return nil
+	}
+	said, err := otf2.Write(x.Context(), directory, x.Trace, otf2.Options{Options: o,
+		Bridge: archive.Options{CacheDir: launching.CacheDirectory(),
+			Building: func() { building.Say("the bridge to OTF2's library") }}})
+	if said.Omitted > 0 {
+		x.notes = append(x.notes, fmt.Sprintf("%s that calls send are left out, of %s: their receivers are not known, "+
+			"or were not chosen", text.Plural(said.Omitted, "message"), text.Plural(said.Messages, "message")))
+	}
+	if said.Unsized > 0 {
+		x.notes = append(x.notes, fmt.Sprintf("%s of unknown size are written with 0 bytes", text.Plural(said.Unsized, "operation")))
+	}
+	return err
 }
 
 func exportSimGrid(x *exporting, w io.Writer) error {
