@@ -18,7 +18,7 @@ import (
 // before those that refer to them: strings, regions, attributes and lines are written when they are first used,
 // groups and what has them at the end.
 type definitions struct {
-	out    *archive.Writer
+	out    recordWriter
 	err    error // the first
 	record archive.Record
 	index  func(rank int) (uint64, bool) // among the ranks that were chosen
@@ -49,7 +49,10 @@ type attribute struct {
 	kind uint8 // of OTF2
 }
 
-func newDefinitions(out *archive.Writer, index func(rank int) (uint64, bool)) *definitions {
+// A recordWriter writes records, as [archive.Writer] does, and keeps nothing of them.
+type recordWriter interface{ Write(*archive.Record) error }
+
+func newDefinitions(out recordWriter, index func(rank int) (uint64, bool)) *definitions {
 	return &definitions{out: out, index: index, texts: make(map[string]uint64), attributes: make(map[attribute]uint32),
 		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64),
 		comms:   make(map[*semantics.Communicator]*communicator),

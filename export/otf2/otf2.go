@@ -55,12 +55,8 @@ type Summary struct {
 // it fails, or ctx is done, nothing is left. Its error wraps [archive.ErrNoLibrary] where OTF2's library is missing.
 func Write(ctx context.Context, directory string, t *trace.Trace, o Options) (Summary, error) {
 	need.That(t != nil, "export: no trace")
-	loadTables()
-	choice, err := events.Open(ctx, t, o.Options)
+	choice, err := choose(ctx, t, o.Options)
 	if err != nil {
-		return Summary{}, err
-	}
-	if err := choice.NumberMessages(false); err != nil {
 		return Summary{}, err
 	}
 	writing, stop := context.WithCancel(ctx)
@@ -75,6 +71,16 @@ func Write(ctx context.Context, directory string, t *trace.Trace, o Options) (Su
 		return Summary{}, errors.Join(err, leave(out))
 	}
 	return w.summary, out.Close()
+}
+
+// choose returns what o chooses, with what its calls mean.
+func choose(ctx context.Context, t *trace.Trace, o export.Options) (*events.Trace, error) {
+	loadTables()
+	choice, err := events.Open(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	return choice, choice.NumberMessages(false)
 }
 
 // leave ends a Writer whose context is done, so that nothing is left; that is no error.
@@ -110,7 +116,7 @@ type location struct {
 	events uint64
 }
 
-func newWriter(out *archive.Writer, choice *events.Trace) *writer {
+func newWriter(out recordWriter, choice *events.Trace) *writer {
 	c := choice.Choice()
 	w := &writer{choice: choice, ranks: c.Ranks.Intersection(rankenc.World(c.Trace.Ranks()))}
 	w.dense = w.ranks.Len() == c.Trace.Ranks() || w.ranks.Equal(rankenc.World(w.ranks.Len()))
