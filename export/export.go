@@ -4,6 +4,7 @@
 //	chrome     Trace Event JSON, for Perfetto, about:tracing and Speedscope
 //	perfetto   the binary traces of Perfetto
 //	paraver    timelines for Paraver
+//	otf2       archives for Vampir, Scalasca and what else reads OTF2
 //	pprof      profiles for go tool pprof
 //	simgrid    actions that SimGrid replays
 //	csv        a table as text, by [TableOptions]

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/foreign"
@@ -126,6 +127,9 @@ func TestExportFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for _, f := range show.ExportFormats {
+		if f.Name == "otf2" {
+			continue // a directory, which OTF2's library writes: see TestExportOTF2
+		}
 		var files []string
 		must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.Name)
 		for _, suffix := range f.Suffixes {
@@ -165,5 +169,30 @@ func TestHelpOnReplay(t *testing.T) {
 	}
 	if text := must(t, "export", "ring.rpz", "-o", "run.ti", "--ranks", "0"); !strings.Contains(text, note) {
 		t.Errorf("of one rank: %s", text)
+	}
+}
+
+// TestExportOTF2 checks what the command says of an archive, and that it does not write to a directory with files.
+func TestExportOTF2(t *testing.T) {
+	e2e.Programs(t)
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	r := invoke(t, "", "export", "ring.rpz", "-o", "run.otf2")
+	if strings.Contains(r.stderr, "libotf2") {
+		t.Skip(r.stderr)
+	}
+	if want := "run.otf2: 848 calls, "; r.status != cli.ExitOK || !strings.HasPrefix(r.stdout, want) ||
+		!strings.Contains(r.stdout, "otf2-print run.otf2/traces.otf2") {
+		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+	for _, tt := range [][]string{
+		{"run.otf2", "run.otf2: the directory is not empty"},
+		{"ring.rpz", "ring.rpz: not a directory"},
+		{"-", "otf2 is a directory"},
+	} {
+		if r := invoke(t, "", "export", "ring.rpz", "--format", "otf2", "-o", tt[0]); r.status == cli.ExitOK ||
+			!strings.Contains(r.stderr, tt[1]) {
+			t.Errorf("-o %s: status %d: %s", tt[0], r.status, r.stderr)
+		}
 	}
 }

@@ -51,25 +51,31 @@ type reading struct {
 	groups  map[uint64]uint64
 	comms   map[uint64][]uint64 // locations by rank, of a Comm
 	self    map[uint64]bool
-	inter   map[uint64]bool
-	counts  map[uint64]uint64 // events by location
+	inter   map[uint64][2][]uint64 // the locations of both groups
+	counts  map[uint64]uint64      // events by location
 
 	calls map[uint64]map[string]uint64 // by location group and region
 
 	sent, received map[channel][]uint64 // lengths
+	accessed       map[[2]uint64]volume // by location groups, from and to
+	windows        map[uint64]uint64    // the communicators of windows
 	collectives    map[string]uint64    // by communicator and location
 	kinds          map[string]int
 }
+
+// A volume is how many messages there are, and how long all of them are.
+type volume struct{ messages, bytes uint64 }
 
 // A channel is what MPI keeps the order of messages on.
 type channel struct{ comm, from, to, tag uint64 }
 
 func newReading(t testing.TB) *reading {
 	return &reading{t: t, names: make(map[string]map[uint64]string), groups: make(map[uint64]uint64),
-		comms: make(map[uint64][]uint64), self: make(map[uint64]bool), inter: make(map[uint64]bool),
+		comms: make(map[uint64][]uint64), self: make(map[uint64]bool), inter: make(map[uint64][2][]uint64),
 		counts: make(map[uint64]uint64), calls: make(map[uint64]map[string]uint64),
 		sent: make(map[channel][]uint64), received: make(map[channel][]uint64),
-		collectives: make(map[string]uint64), kinds: make(map[string]int)}
+		collectives: make(map[string]uint64), kinds: make(map[string]int),
+		accessed: make(map[[2]uint64]volume), windows: make(map[uint64]uint64)}
 }
 
 // read reads records: first the definitions, and then the events.
@@ -123,11 +129,13 @@ func (r *reading) define(d *archive.Record) {
 			return
 		}
 		r.members = append(r.members, slices.Clone(d.Values[5:]))
+	case "RmaWin":
+		r.windows[d.Values[0]] = d.Values[2]
 	case "Comm":
 		r.comms[d.Values[0]] = r.members[d.Values[2]]
 		r.self[d.Values[0]] = strings.Contains(r.texts[d.Values[1]], "MPI_COMM_SELF")
 	case "InterComm":
-		r.inter[d.Values[0]] = true
+		r.inter[d.Values[0]] = [2][]uint64{r.members[d.Values[2]], r.members[d.Values[3]]}
 		r.comms[d.Values[0]] = slices.Concat(r.members[d.Values[2]], r.members[d.Values[3]])
 	}
 }
@@ -202,6 +210,12 @@ func (r *reading) event(e *archive.Record, s *stackOf) {
 	case "MpiRecv", "MpiIrecv":
 		c := channel{e.Values[1], r.peer(e), g, e.Values[2]}
 		r.received[c] = append(r.received[c], e.Values[3])
+	case "RmaPut":
+		r.access(g, e, e.Values[2], 0)
+	case "RmaGet":
+		r.access(g, e, 0, e.Values[2])
+	case "RmaAtomic":
+		r.access(g, e, e.Values[3], e.Values[4])
 	case "MpiCollectiveEnd", "NonBlockingCollectiveComplete":
 		if r.names["Comm"][e.Values[1]] == "" {
 			r.t.Fatalf("a collective operation on communicator %d, which there is none of", e.Values[1])
@@ -210,14 +224,36 @@ func (r *reading) event(e *archive.Record, s *stackOf) {
 	}
 }
 
+// access counts bytes that go to a target, and come from there.
+func (r *reading) access(g uint64, e *archive.Record, to, from uint64) {
+	comm := r.windows[e.Values[0]]
+	target := g
+	if !r.self[comm] {
+		target = r.groups[r.comms[comm][e.Values[1]]]
+	}
+	add := func(key [2]uint64, bytes uint64) {
+		v := r.accessed[key]
+		r.accessed[key] = volume{v.messages + 1, v.bytes + bytes}
+	}
+	if e.Kind.Name != "RmaGet" {
+		add([2]uint64{g, target}, to)
+	}
+	if e.Kind.Name == "RmaGet" || from > 0 {
+		add([2]uint64{target, g}, from)
+	}
+}
+
 // peer returns the location group of the other end of a message.
 func (r *reading) peer(e *archive.Record) uint64 {
 	comm, ok := r.comms[e.Values[1]]
+	if groups, inter := r.inter[e.Values[1]]; inter {
+		if comm = groups[1]; slices.ContainsFunc(comm, func(l uint64) bool { return r.groups[l] == r.groups[e.Location] }) {
+			comm = groups[0]
+		}
+	}
 	switch {
 	case r.self[e.Values[1]]:
 		return r.groups[e.Location]
-	case r.inter[e.Values[1]]: // a test does not tell the groups apart
-		return e.Values[0]
 	case !ok || e.Values[0] >= uint64(len(comm)):
 		r.t.Fatalf("%s to rank %d of communicator %d, which has %d", e.Kind.Name, e.Values[0], e.Values[1], len(comm))
 	}
@@ -277,12 +313,8 @@ func (r *reading) checkMessages(tr *trace.Trace, all bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	type volume struct{ messages, bytes uint64 }
-	got := make(map[[2]uint64]volume)
+	got := maps.Clone(r.accessed)
 	for c, lengths := range r.sent {
-		if r.inter[c.comm] {
-			continue
-		}
 		v := got[[2]uint64{c.from, c.to}]
 		for _, n := range lengths {
 			v.messages++
@@ -293,7 +325,7 @@ func (r *reading) checkMessages(tr *trace.Trace, all bool) {
 	for _, p := range m.Traffic.Pairs {
 		key := [2]uint64{uint64(p.Source), uint64(p.Destination)}
 		want := volume{p.Messages, p.Bytes}
-		if v := got[key]; v != want && !slices.Contains(slices.Collect(maps.Values(r.inter)), true) {
+		if v := got[key]; v != want {
 			r.t.Errorf("%d messages of %d bytes from %d to %d, not %d of %d", v.messages, v.bytes, p.Source,
 				p.Destination, want.messages, want.bytes)
 		}
@@ -306,15 +338,13 @@ func (r *reading) checkMessages(tr *trace.Trace, all bool) {
 		return
 	}
 	for c, lengths := range r.sent {
-		if !r.inter[c.comm] && !slices.Equal(lengths, r.received[c]) {
+		if !slices.Equal(lengths, r.received[c]) {
 			r.t.Errorf("%v: sent %v, received %v", c, lengths, r.received[c])
 		}
 		delete(r.received, c)
 	}
 	for c, lengths := range r.received {
-		if !r.inter[c.comm] {
-			r.t.Errorf("%v: %d are received, and none are sent", c, len(lengths))
-		}
+		r.t.Errorf("%v: %d are received, and none are sent", c, len(lengths))
 	}
 }
 

@@ -387,7 +387,7 @@ func (d *definitions) defineComm(c *communicator) {
 		name = "MPI_COMM_WORLD" + strings.TrimPrefix(name, "world")
 	}
 	parent := uint64(unknown32)
-	if p := c.Parent(); p != nil {
+	if p := c.Parent(); p != nil && !p.IsInter() { // which OTF2's reader in Python does not find
 		parent = d.communicator(p).id
 	}
 	if c.IsInter() {

@@ -121,7 +121,9 @@ func checkArchive(t *testing.T, tr *trace.Trace, messages, matched bool) *readin
 		r.checkCollectives()
 	}
 	t.Logf("%+v, %v", said, r.kinds)
-	if p, ok := count(t, anchor); ok {
+	if len(r.inter) > 0 {
+		t.Log("not counted by Python: python3-otf2 3.0 does not read definitions of intercommunicators")
+	} else if p, ok := count(t, anchor); ok {
 		if matched && len(p.Unmatched) > 0 {
 			t.Errorf("of %d messages, not matched are %q", p.Sent, p.Unmatched)
 		}
@@ -150,7 +152,7 @@ func TestStencil(t *testing.T) {
 // TestPrograms checks archives of programs that use all parts of MPI.
 func TestPrograms(t *testing.T) {
 	bridge(t)
-	unmatched := []string{"kill.c", "waits.c", "polling.c", "mpi4.c", "signals.c", "threads.c"}
+	unmatched := []string{"kill.c", "waits.c", "polling.c", "mpi4.c", "signals.c", "threads.c", "switch.c", "errors.c"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
 			if !m.Turn(p.Name()) || filepath.Ext(p.Source) != ".c" && (m.Fortran == "" || p.Source == "usempif08.f90" && m.Name == "mpich") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,10 +209,18 @@ func (x *exporting) summary(f *exportFormat, o *exportOptions, done uint64, unit
 	return nil
 }
 
-// directory writes a directory, which must not be there.
+// directory writes a directory, which must be empty if it is there.
 func (x *exporting) directory(f *exportFormat, o *exportOptions) error {
+	if files, err := os.ReadDir(o.output); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cli.FileError(o.output, err)
+	} else if len(files) > 0 {
+		return cli.FileError(o.output, errors.New("the directory is not empty: remove it, or choose another name"))
+	}
 	return cli.WriteDirectory(x.Context(), o.output, func(directory string) error {
 		if err := f.writeDirectory(x, directory); err != nil {
+			if errors.Is(err, archive.ErrNoLibrary) {
+				return err // which is not the trace's
+			}
 			return x.Fail(err)
 		}
 		return filepath.WalkDir(directory, func(_ string, entry fs.DirEntry, err error) error {
