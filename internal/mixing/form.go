@@ -25,6 +25,9 @@ const (
 	// forget these: it is a third to a half of those of programs that poll, and a hundredth of others.
 	manyPolls = 1 << 3
 
+	// mostlyPolls is the same where they are forgotten untried if no work is left to try it.
+	mostlyPolls = 1 << 2
+
 	// longerSaves is the part of the bytes that are saved at least where more loops are written out, as
 	// there are more items to read.
 	longerSaves = 1 << 6
@@ -83,9 +86,15 @@ func (w *mixedWriter) choosePolls(f form) {
 	for _, list := range f.lists {
 		w.alphabet.markTakes(list)
 	}
-	if f.twins, f.level = nil, levelPolls; f.items <= w.mostParts*maxItems && w.rebuild(f.lists) {
-		w.chooseSmaller(f, longerSaves)
+	f.twins, f.level = nil, levelPolls
+	if f.items > w.mostParts*maxItems || !w.rebuild(f.lists) {
+		return
 	}
+	if items >= f.items/mostlyPolls && !w.affords(2*loopItems) {
+		w.form = f
+		return
+	}
+	w.chooseSmaller(f, longerSaves)
 }
 
 // chooseTurned chooses loops that are turned, if that makes fewer items and a smaller sample.

@@ -107,8 +107,12 @@ func TestPolls(t *testing.T) {
 	if !w.prepare(MaxParts) {
 		t.Fatal("not written")
 	}
-	if w.choose(); w.level != levelPolls {
-		t.Errorf("level %d", w.level)
+	none := Work(0)
+	for _, left := range []*Work{&none, (*Work)(nil).orAll()} { // also where none is left to try it
+		w.level, w.left = levelFirst, left
+		if w.choose(); w.level != levelPolls {
+			t.Errorf("level %d with %d bits left", w.level, *left)
+		}
 	}
 	block, ok := one(w.blocks(w.parts(maxItems)))
 	if most := steps * tripBits / 8 * 11 / 10; !ok || len(block) > most {
