@@ -165,7 +165,6 @@ func (d *definitions) line(site string) (uint64, bool) {
 
 // A setOfRanks is a group of some of the ranks, by their numbers in the group of all.
 type setOfRanks struct {
-	name    string
 	members []uint64
 	self    bool // the group that stands for each rank alone
 }

@@ -126,7 +126,8 @@ func (p *process) accessFile(n *entry, o *semantics.Operation) {
 	case r.Split:
 		p.split[h] = t
 	case len(o.Begins) > 0:
-		p.active[o.Begins[0]] = []pending{{id: t.id, file: &t}}
+		p.drop(o.Begins[0])
+		p.pend(o.Begins[0], pending{id: t.id, file: &t})
 	}
 }
 

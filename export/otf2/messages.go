@@ -22,6 +22,24 @@ func (p *process) newID() uint64 {
 	return p.lastID
 }
 
+// pend adds what a request stands for.
+func (p *process) pend(request int64, of pending) {
+	list := p.active[request]
+	if n := len(p.done) - 1; list == nil && n >= 0 {
+		list, p.done = p.done[n], p.done[:n]
+	}
+	p.active[request] = append(list, of)
+}
+
+// drop forgets what a request stands for.
+func (p *process) drop(request int64) {
+	if list := p.active[request]; list != nil {
+		clear(list)
+		p.done = append(p.done, list[:0])
+		delete(p.active, request)
+	}
+}
+
 // meaning adds to a call what it does to other processes.
 func (p *process) meaning(n *entry) error {
 	if p.numbers == nil {
@@ -58,7 +76,7 @@ func (p *process) meaning(n *entry) error {
 		p.complete(n, o, i, id)
 	}
 	for _, id := range o.Frees {
-		delete(p.active, id)
+		p.drop(id)
 	}
 	return nil
 }
@@ -70,7 +88,7 @@ func (p *process) messages(n *entry, o *semantics.Operation, numbers []uint64) e
 		request, ok := o.Request(i)
 		if ok = ok && !m.Blocking; ok {
 			if before, same := o.Request(max(i-1, 0)); i == 0 || !same || before != request {
-				delete(p.active, request) // what is used again is gone
+				p.drop(request) // what is used again is gone
 			}
 		}
 		if m.Direction == semantics.Send {
@@ -100,7 +118,7 @@ func (p *process) send(n *entry, m *semantics.Message, request int64, requested 
 	case requested:
 		values[4] = p.newID()
 		n.begin = append(n.begin, event{kinds.isend, values})
-		p.active[request] = append(p.active[request], pending{id: values[4], event: eventOf(kinds.isendDone, values[4])})
+		p.pend(request, pending{id: values[4], event: eventOf(kinds.isendDone, values[4])})
 	default:
 		n.begin = append(n.begin, event{kinds.send, values})
 	}
@@ -115,7 +133,7 @@ func (p *process) receive(n *entry, m *semantics.Message, length int64, request 
 		if m.Cancelled {
 			of.event = eventOf(kinds.cancelled, id)
 		}
-		p.active[request] = append(p.active[request], of)
+		p.pend(request, of)
 		return
 	}
 	values, ok := p.message(m, length)
@@ -129,7 +147,7 @@ func (p *process) receive(n *entry, m *semantics.Message, length int64, request 
 		if m.Cancelled {
 			done = eventOf(kinds.cancelled, id)
 		}
-		p.active[request] = append(p.active[request], pending{id: id, event: done})
+		p.pend(request, pending{id: id, event: done})
 	default:
 		n.end = append(n.end, event{kinds.receive, values})
 	}
@@ -192,7 +210,7 @@ func (p *process) complete(n *entry, o *semantics.Operation, i int, request int6
 			}
 		}
 	}
-	delete(p.active, request)
+	p.drop(request)
 }
 
 // collective adds a collective operation that a call begins.
@@ -240,7 +258,8 @@ func (p *process) begins(n *entry, request int64, done, made event) {
 	id := p.newID()
 	done.values[5] = id
 	n.begin = append(n.begin, eventOf(kinds.icollective, id))
-	p.active[request] = []pending{{id: id, event: done, made: made}}
+	p.drop(request)
+	p.pend(request, pending{id: id, event: done, made: made})
 }
 
 // rootOf returns the root of a collective operation, as a rank in its communicator.

@@ -21,11 +21,13 @@ import (
 type order struct {
 	process *process
 	sink    *sink
+	window  int // calls that are looked at to find one that begins earlier, and ends later
 
 	starts []int64  // of the last calls of the first pass
 	first  int      // of starts
 	before int64    // the start of the last call
-	ahead  []*entry // in the order of their beginnings, outer calls first
+	ahead  []*entry // in the order of their beginnings, outer calls first, in room
+	room   []*entry
 	longs  []*entry // that contain many others, the same
 	passed map[uint64]*entry
 	nested bool // calls are in others
@@ -38,8 +40,12 @@ type open struct {
 	region uint64
 }
 
-// look bounds the calls that are looked at to find one that begins earlier, and ends later.
-const look = 2048
+// What all threads of a rank share: the calls that are looked at, at some hundred bytes each, and the bytes of events
+// that are not in a file yet; and how many a thread has at least and at most.
+var (
+	sharedLook, leastLook, mostLook       = 1 << 18, 64, 2048
+	sharedBuffer, leastBuffer, mostBuffer = 32 << 20, 512, 1 << 16
+)
 
 // look takes note of a call of the first pass.
 func (o *order) look(e events.Event) {
@@ -47,7 +53,7 @@ func (o *order) look(e events.Event) {
 		o.nested = true // the call before is in it
 	}
 	o.before = e.Start
-	if len(o.starts) < look/2 {
+	if len(o.starts) < o.window/2 {
 		o.starts = append(o.starts, e.Start)
 		return
 	}
@@ -96,9 +102,15 @@ func (o *order) add(e *entry) {
 			at++
 		}
 	}
+	if len(o.ahead) == cap(o.ahead) {
+		if o.room == nil {
+			o.room = make([]*entry, 0, 2*o.window)
+		}
+		o.ahead = append(o.room[:0], o.ahead...) // what was taken off leaves room
+	}
 	o.ahead = slices.Insert(o.ahead, at, e)
-	if len(o.ahead) == look {
-		for range look / 2 {
+	if len(o.ahead) == o.window {
+		for range o.window / 2 {
 			o.next()
 		}
 	}
@@ -203,6 +215,7 @@ type sink struct {
 	count    uint64
 
 	spool  *spool
+	most   int    // bytes in buffer
 	buffer []byte // of what is to be spooled
 	before uint64 // time of the last event in it
 	parts  []part
@@ -262,9 +275,6 @@ type spool struct {
 // A part is a part of a spool.
 type part struct{ at, size int64 }
 
-// maxBuffer is how many bytes of a location are kept in memory.
-const maxBuffer = 1 << 16
-
 // eventKinds are the kinds of events by their numbers in a spool.
 var eventKinds []*archive.Kind
 
@@ -277,7 +287,7 @@ func (s *sink) keep(k *archive.Kind, values []uint64, terminal uint32) {
 		b = binary.AppendUvarint(b, v)
 	}
 	s.buffer = b
-	if len(b) >= maxBuffer {
+	if len(b) >= s.most {
 		s.spill()
 	}
 }
@@ -325,7 +335,7 @@ func (s *sink) replay() error {
 	for _, p := range s.parts {
 		readers = append(readers, io.NewSectionReader(s.spool.file, p.at, p.size))
 	}
-	in := bufio.NewReaderSize(io.MultiReader(append(readers, bytes.NewReader(s.buffer))...), maxBuffer)
+	in := bufio.NewReaderSize(io.MultiReader(append(readers, bytes.NewReader(s.buffer))...), mostBuffer)
 	time := uint64(0)
 	for range s.count {
 		step, err := binary.ReadUvarint(in)

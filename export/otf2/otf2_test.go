@@ -1,11 +1,16 @@
 package otf2
 
 import (
+	"context"
+	"io"
+	"strconv"
 	"testing"
 
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	archive "github.com/reprise-trace/reprise/mpi/otf2"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestRecords checks that what is written of traces of all kinds is in order and nested, and has all calls.
@@ -35,4 +40,27 @@ func TestMessages(t *testing.T) {
 	if r.kinds["MpiSend"] != 1 || r.kinds["MpiCollectiveEnd"] != 4 {
 		t.Errorf("of actions: %v", r.kinds)
 	}
+}
+
+// A sizer writes something of each record.
+type sizer struct {
+	w    io.Writer
+	text []byte
+}
+
+func (s *sizer) Write(r *archive.Record) error {
+	s.text = append(strconv.AppendUint(s.text[:0], r.Time, 10), 10)
+	_, err := s.w.Write(s.text)
+	return err
+}
+
+// TestBounds checks that what is held does not grow with the number of calls, and that writing can be stopped.
+func TestBounds(t *testing.T) {
+	exporttest.CheckBounds(t, func(ctx context.Context, w io.Writer, tr *trace.Trace, o export.Options) error {
+		choice, err := choose(ctx, tr, o)
+		if err != nil {
+			return err
+		}
+		return newWriter(&sizer{w: w}, choice).write(ctx)
+	})
 }

@@ -27,6 +27,7 @@ type process struct {
 	free    []*entry
 
 	active  map[int64][]pending // by request
+	done    [][]pending         // lists of active that can be used again
 	lastID  uint64              // of requests, and of what OTF2 matches by a number
 	remote  map[*window][]*access
 	exposed map[*window][2]uint64 // the groups of MPI_Win_start and MPI_Win_post
@@ -158,8 +159,11 @@ func (p *process) orders(index int, g *group) (map[int32]*order, error) {
 	if len(g.locations) > 1 {
 		shared = new(spool)
 	}
-	for k := range g.locations {
-		orders[g.locations[k].thread] = &order{process: p, sink: &sink{process: p, location: locationID(index, k), spool: shared}}
+	n := len(g.locations)
+	for k, l := range g.locations {
+		orders[l.thread] = &order{process: p, before: -1, window: min(max(sharedLook/n, leastLook), mostLook),
+			sink: &sink{process: p, location: locationID(index, k), spool: shared,
+				most: min(max(sharedBuffer/n, leastBuffer), mostBuffer)}}
 	}
 	for e, err := range p.rank.Ahead() {
 		if err != nil {
@@ -210,11 +214,13 @@ func (p *process) run(ctx context.Context, orders map[int32]*order) (err error) 
 
 // entry returns an entry for a call.
 func (p *process) entry(e events.Event) *entry {
-	n := &entry{}
+	var n *entry
 	if k := len(p.free) - 1; k >= 0 {
 		n = p.free[k]
 		p.free = p.free[:k]
 		n.begin, n.end, n.long = n.begin[:0], n.end[:0], false
+	} else {
+		n = new(entry)
 	}
 	n.Event, n.call = e, p.call(e.Terminal)
 	return n

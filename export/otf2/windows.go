@@ -70,7 +70,8 @@ func (p *process) accessOf(w *window, target uint64, n *entry, o *semantics.Oper
 	}
 	a := &access{window: w.id, target: target, id: p.newID(), combined: combined, explicit: len(o.Begins) > 0}
 	if a.explicit {
-		p.active[o.Begins[0]] = []pending{{id: a.id, access: a}}
+		p.drop(o.Begins[0])
+		p.pend(o.Begins[0], pending{id: a.id, access: a})
 	}
 	if !a.explicit || !combined {
 		p.remote[w] = append(p.remote[w], a)
