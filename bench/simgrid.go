@@ -111,7 +111,6 @@ func onSwitch(file []byte, skip bool) (*replay.Result, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer recorded.Close()
 	parameters := foreign.SwitchParameters()
 	recorded.Speed(parameters.Speed)
 	machine, err := loggps.New(parameters, opened.Ranks(), recorded)

@@ -203,7 +203,7 @@ func told(t tester, model *semantics.Model) (all []any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recorded.Close(); err != nil {
+	if err := recorded.Err(); err != nil {
 		t.Fatal(err)
 	}
 	all = append(all, *result)

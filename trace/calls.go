@@ -22,7 +22,7 @@ type cursor struct {
 
 	position uint64      // of the next
 	values   *restReader // nil if all calls of a terminal are the same
-	times    *timeReader // nil if there are none
+	times    *TimeReader // nil if there are none
 }
 
 func newCursor(r *Rank, position uint64) *cursor {

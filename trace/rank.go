@@ -424,7 +424,7 @@ func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
 func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, error] {
 	need.That(keep != nil, "trace: nothing says which calls to keep")
 	return func(yield func(Call, error) bool) {
-		var times *timeReader
+		var times *TimeReader
 		if r.series != nil {
 			times = newTimeReader(r, position)
 		}

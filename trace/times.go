@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -180,23 +181,24 @@ func (r *Rank) Series() *timing.Series { return r.series }
 // what is before it in its block. Errors are as those of [Rank.Calls].
 func (r *Rank) Times(position uint64) iter.Seq2[timing.Time, error] {
 	return func(yield func(timing.Time, error) bool) {
-		if r.series == nil {
-			return
-		}
-		for t := newTimeReader(r, position); position < r.Len(); position++ {
-			at, err := t.read()
-			if err != nil {
-				err = r.trace.named(err)
-			}
-			if !yield(at, err) {
+		for t := r.ReadTimes(position); t.more(); {
+			if !yield(t.Next()) {
 				return
 			}
 		}
 	}
 }
 
+// ReadTimes returns what reads the same times one by one, for who goes through several ranks at once.
+func (r *Rank) ReadTimes(position uint64) *TimeReader {
+	if r.series == nil || position >= r.Len() {
+		return &TimeReader{rank: r, at: r.Len()}
+	}
+	return newTimeReader(r, position)
+}
+
 // setTime sets the time of a call to the next one of t.
-func (r *Rank) setTime(call *Call, t *timeReader) error {
+func (r *Rank) setTime(call *Call, t *TimeReader) error {
 	at, err := t.read()
 	if err != nil {
 		return r.trace.named(err)
@@ -205,9 +207,8 @@ func (r *Rank) setTime(call *Call, t *timeReader) error {
 	return nil
 }
 
-// A timeReader reads the times of the calls of a rank, which must be timed, in
-// order.
-type timeReader struct {
+// A TimeReader reads the times of the calls of a rank in order. It must not be used by two goroutines at once.
+type TimeReader struct {
 	rank  *Rank
 	at    uint64       // position of the next call
 	weave *weave       // nil if times stand as the calls do
@@ -218,8 +219,8 @@ type timeReader struct {
 	run     sequitur.Run // what is left of it
 }
 
-func newTimeReader(r *Rank, position uint64) *timeReader {
-	t := &timeReader{rank: r, at: position, weave: r.weaveOf()}
+func newTimeReader(r *Rank, position uint64) *TimeReader {
+	t := &TimeReader{rank: r, at: position, weave: r.weaveOf()}
 	if t.weave == nil {
 		t.times = newThreadTimes(r, position)
 		return t
@@ -229,7 +230,7 @@ func newTimeReader(r *Rank, position uint64) *timeReader {
 }
 
 // seek moves on to a position, without decoding the blocks that are before its own.
-func (t *timeReader) seek(position uint64) {
+func (t *TimeReader) seek(position uint64) {
 	if t.at = position; t.weave == nil {
 		t.times.seek(position)
 		return
@@ -243,13 +244,29 @@ func (t *timeReader) seek(position uint64) {
 }
 
 // placeOf returns the place of the next call of a thread in the series.
-func (t *timeReader) placeOf(thread int) uint64 {
+func (t *TimeReader) placeOf(thread int) uint64 {
 	return t.weave.firsts[thread] + t.weave.calls[thread]().before(t.at)
 }
 
+// more reports whether there are calls left.
+func (t *TimeReader) more() bool { return t.at < t.rank.Len() }
+
+// Next returns the time of the next call, or the error [io.EOF] if there is none. Errors are those of [Rank.Calls].
+func (t *TimeReader) Next() (timing.Time, error) {
+	if !t.more() {
+		return timing.Time{}, io.EOF
+	}
+	at, err := t.read()
+	if err != nil {
+		err = t.rank.trace.named(err)
+	}
+	return at, err
+}
+
 // read returns the time of the next call. There must be one.
-func (t *timeReader) read() (timing.Time, error) {
+func (t *TimeReader) read() (timing.Time, error) {
 	if t.weave == nil {
+		t.at++
 		return t.times.read()
 	}
 	if t.run.Count == 0 {

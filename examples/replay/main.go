@@ -41,7 +41,7 @@ func run(out io.Writer, path string) {
 	check(err)
 	result, err := replay.Run(context.Background(), model, network{recorded})
 	check(err)
-	check(recorded.Close())
+	check(recorded.Err())
 	fmt.Fprintf(out, "%4s  %14v  %14v  %14v  %14v\n", "rank", "ends", "computes", "sends", "waits")
 	for _, r := range result.Ranks {
 		fmt.Fprintf(out, "%4d  %14v  %14v  %14v  %14v\n", r.Rank, r.End, r.Computing, r.Sending, r.Waiting)

@@ -90,7 +90,7 @@ func predict(w io.Writer, model *semantics.Model, what string, m machine) {
 	check(err)
 	result, err := replay.Run(context.Background(), model, m)
 	check(err)
-	check(m.Close())
+	check(m.Err())
 	fmt.Fprintf(w, "%s: %v\n", what, result.End)
 	for _, r := range result.Ranks {
 		fmt.Fprintf(w, "  rank %d computes %v, waits %v\n", r.Rank, r.Computing, r.Waiting)

@@ -38,7 +38,7 @@ func TestDraw(t *testing.T) {
 						append(drawn[number][1], within)
 				}
 			}
-			if err := r.Close(); err != nil {
+			if err := r.Err(); err != nil {
 				t.Fatal(err)
 			}
 			return drawn

@@ -73,7 +73,7 @@ func TestRecordedTimes(t *testing.T) {
 				t.Errorf("%s: rank %d computes %d ns, %d in the run", times, of.Rank, got, want)
 			}
 		}
-		if err := machine.Close(); err != nil {
+		if err := machine.Err(); err != nil {
 			t.Error(err)
 		}
 	}

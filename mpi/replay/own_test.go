@@ -64,7 +64,7 @@ func TestComputes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := recorded.Close(); err != nil {
+		if err := recorded.Err(); err != nil {
 			t.Fatal(err)
 		}
 		if got := result.End; got < calls*replay.Second || got > calls*replay.Second+replay.Second/1000 {

@@ -42,15 +42,14 @@ type threadKey struct {
 
 // A clock reads the times of the calls of a thread.
 type clock struct {
-	next  func() (timing.Time, error, bool)
-	stop  func()
+	times *trace.TimeReader
 	at    uint64 // position of the next call
 	gaps  bool   // the series has them, so that the error of a long call before does not add
 	begun bool
 	end   int64 // of the call before
 }
 
-// NewRecorded returns the computing of a trace. Close has to be called.
+// NewRecorded returns the computing of a trace.
 func NewRecorded(t *trace.Trace) (*Recorded, error) {
 	need.That(t != nil, "replay: no trace")
 	r := &Recorded{threads: make(map[threadKey]*clock)}
@@ -73,17 +72,8 @@ func (r *Recorded) Speed(flops int64) {
 	r.speed = flops
 }
 
-// Close returns the first error about the times that were read. It must be called when the
-// replay has ended.
-func (r *Recorded) Close() error {
-	for _, c := range r.threads {
-		if c != nil {
-			c.stop()
-		}
-	}
-	clear(r.threads)
-	return r.err
-}
+// Err returns the first error about the times that were read.
+func (r *Recorded) Err() error { return r.err }
 
 // Bound has ranks compute between two calls alone, which bounds returns by position: from the first on, the
 // gap before it included, and up to the beginning of the last. Other calls, and gaps, take no time: so the
@@ -174,18 +164,14 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 	if t == nil {
 		return 0, 0, false
 	}
-	if t.next == nil || t.at > c.Position || c.Position-t.at > maxPassed {
-		if t.next != nil {
-			t.stop()
-		}
-		t.next, t.stop = iter.Pull2(c.Rank.Times(c.Position))
-		t.at = c.Position
+	if t.times == nil || t.at > c.Position || c.Position-t.at > maxPassed {
+		t.times, t.at = c.Rank.ReadTimes(c.Position), c.Position
 	}
 	for ; t.at < c.Position; t.at++ { // calls of other threads
-		t.next()
+		_, _ = t.times.Next()
 	}
-	at, err, more := t.next()
-	if t.at++; err != nil || !more {
+	at, err := t.times.Next()
+	if t.at++; err != nil {
 		if r.err == nil {
 			r.err = err
 		}

@@ -40,7 +40,7 @@ func TestSpeed(t *testing.T) {
 				t.Errorf("speed %d: %+v, want %v", tt.speed, r, want)
 			}
 		}
-		if err := recorded.Close(); err != nil {
+		if err := recorded.Err(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -11,11 +11,11 @@ package replay
 // A trailEnd is what the last step of a trail has besides what every path has. The time that a path has as
 // computing is that before a call, and the rest of the step is in the call.
 type trailEnd struct {
-	number uint64     // of the step: those before have lower ones
-	leg    int32      // of the step
-	gap    bool       // it has the time before a call
-	ends   bool       // it has the end of a call
-	sums   []trailSum // if there is none before: of all up to here
+	number uint64      // of the step: those before have lower ones
+	leg    int32       // of the step
+	gap    bool        // it has the time before a call
+	ends   bool        // it has the end of a call
+	sums   *[]trailSum // if there is none before: of all up to here
 }
 
 // A trailSum is what a trail has of a leg.
@@ -206,7 +206,7 @@ func (t *trails) shorten(p *pathEnd) {
 		t.differs[n] = legSum{}
 	}
 	t.found = t.found[:0]
-	q.trail.sums, q.before, q.length = sums, nil, 0
+	q.trail.sums, q.before, q.length = &sums, nil, 0
 	q.most = max(minChain, 2*int32(len(sums)))
 	p.most = q.most
 }
@@ -214,8 +214,9 @@ func (t *trails) shorten(p *pathEnd) {
 // take adds a step to what differs.
 func (t *trails) take(p *pathEnd, sign int64) {
 	if p.trail.sums != nil {
-		for i := range p.trail.sums {
-			t.add(p.trail.sums[i].leg, &p.trail.sums[i].spent, sign)
+		for i := range *p.trail.sums {
+			of := &(*p.trail.sums)[i]
+			t.add(of.leg, &of.spent, sign)
 		}
 		return
 	}

@@ -30,7 +30,6 @@ func BenchmarkOpen(b *testing.B) {
 			if err != nil {
 				return 0, err
 			}
-			defer recorded.Close()
 			r, err := replay.Run(b.Context(), model, struct{ replay.Machine }{recorded}) // no loop is skipped
 			return r.Calls, err
 		}},

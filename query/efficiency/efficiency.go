@@ -149,7 +149,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	m.steady = m.recorded.Means() && !o.executeAll
 	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt,
 		Sum: m.computingOf})
-	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
+	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Err(), err); err != nil {
 		return nil, err
 	}
 	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,

@@ -172,10 +172,15 @@ func (r *rank) mark(at replay.Time) {
 
 // come takes note of when the rank comes to a mark in the recorded run, which is read at the call before it.
 func (r *rank) come(times *replay.Recorded, before uint64) {
-	if len(r.marks) == 0 || before+1 != r.marks[0] {
+	marked := len(r.marks) > 0 && before+1 == r.marks[0]
+	if !marked && before > 0 {
 		return
 	}
-	if t, ok := times.Last(); ok {
+	t, ok := times.Last()
+	if ok && before == 0 {
+		r.came[0] = t.Start
+	}
+	if ok && marked {
 		r.came[before+1] = r.after(t.Start, t.Duration, before+1)
 	}
 }

@@ -133,7 +133,6 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer recorded.Close()
 	recorded.Draw(o.Seed)
 	recorded.Speed(o.Machine.Speed)
 	recorded.Bound(func(rank *trace.Rank) (first, last uint64) {
@@ -163,7 +162,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	result, err := replay.RunWith(ctx, model, machine, replay.Options{
 		Ended: o.Ended, CriticalPath: calls <= cmp.Or(o.MaxFollowed, MaxFollowed), Seed: o.Seed, Progress: o.Progress,
 	})
-	if err := cmp.Or(err, recorded.Close()); err != nil {
+	if err := cmp.Or(err, recorded.Err()); err != nil {
 		return nil, err
 	}
 	run.fill(result)

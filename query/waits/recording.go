@@ -3,7 +3,6 @@ package waits
 import (
 	"context"
 	"io"
-	"iter"
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -40,11 +39,18 @@ type recording struct {
 
 	victims map[victimKey]*victim
 	causes  map[delayKey]*cause
-	short   uint64
-	pairs   map[pairKey]*pair // nil if they are not asked for
-	listed  *rankenc.Set      // ranks whose calls are listed
-	calls   map[int][]waited  // of these
-	early   bool              // a call that received a message ended before that was sent
+
+	// Some that were looked for last, each in a place that follows from its key.
+	lastCauses [256]struct {
+		key delayKey
+		of  *cause
+	}
+
+	short  uint64
+	pairs  map[pairKey]*pair // nil if they are not asked for
+	listed *rankenc.Set      // ranks whose calls are listed
+	calls  map[int][]waited  // of these
+	early  bool              // a call that received a message ended before that was sent
 }
 
 type victimKey struct {
@@ -137,20 +143,16 @@ type clockKey struct {
 	thread int
 }
 
-// A clock reads the times of the calls of a thread, some at once.
+// A clock reads the times of the calls of a thread.
 type clock struct {
-	key  clockKey
-	next func() ([]timing.Time, error, bool)
-	stop func()
-	read []timing.Time // that have been read, from position at on
-	at   uint64
-
-	ended bool // there are no more
+	key   clockKey
+	times *trace.TimeReader
+	now   timing.Time // of the call before position at
+	next  timing.Time // of the call there
+	at    uint64
+	ended bool // there is none
 	gaps  bool // times have the gaps before calls
 }
-
-// readAtOnce is how many times are read at once: it costs more to switch to what reads them than to read one.
-const readAtOnce = 256
 
 // clockOf returns the clock of the thread of a call.
 func (r *recording) clockOf(c *replay.Call) *clock {
@@ -161,62 +163,41 @@ func (r *recording) clockOf(c *replay.Call) *clock {
 	t := r.clocks[k]
 	if t == nil {
 		t = &clock{key: k, at: c.Position, gaps: c.Rank.Series() != nil && c.Rank.Series().Form() == timing.Gaps}
-		t.next, t.stop = iter.Pull2(blocks(c.Rank.Rank, c.Position))
+		t.times = c.Rank.ReadTimes(c.Position)
+		r.read(t)
+		t.at = c.Position
 		r.clocks[k] = t
 	}
 	r.recent = t
 	return t
 }
 
-// blocks returns an iterator over the times of a rank from a position on, some at once, each time with the one
-// before again. What it yields is valid until the next.
-func blocks(rank *trace.Rank, from uint64) iter.Seq2[[]timing.Time, error] {
-	return func(yield func([]timing.Time, error) bool) {
-		list := make([]timing.Time, 0, readAtOnce)
-		for t, err := range rank.Times(from) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if list = append(list, t); len(list) == readAtOnce {
-				if !yield(list, nil) {
-					return
-				}
-				list = append(list[:0], list[readAtOnce-1])
-			}
-		}
-		yield(list, nil)
+// read goes on to the next call of the rank of a clock.
+func (r *recording) read(t *clock) {
+	if t.ended {
+		r.stop(io.ErrUnexpectedEOF)
+		return
 	}
-}
-
-// close ends the reading of times.
-func (r *recording) close() {
-	for _, t := range r.clocks {
-		t.stop()
+	var err error
+	t.now, t.at = t.next, t.at+1
+	if t.next, err = t.times.Next(); err != nil {
+		if t.ended = true; err != io.EOF {
+			r.stop(err)
+		}
 	}
 }
 
 // Times returns when a call started and ended, and when it may have ended at the latest.
 func (r *recording) Times(c *replay.Call) (start, end, latest replay.Time) {
 	t := r.clockOf(c)
-	for !t.ended && c.Position+1 >= t.at+uint64(len(t.read)) {
-		n := max(0, len(t.read)-1)
-		list, err, ok := t.next()
-		if err != nil {
-			r.stop(err)
-		}
-		if t.ended = !ok || err != nil || len(list) < readAtOnce; ok && len(list) > 0 {
-			t.at, t.read = t.at+uint64(n), list
+	for t.at <= c.Position { // calls of other threads come between
+		if r.read(t); t.ended && t.at <= c.Position {
+			return 0, 0, 0
 		}
 	}
-	i := c.Position - t.at
-	if i >= uint64(len(t.read)) {
-		r.stop(io.ErrUnexpectedEOF)
-		return 0, 0, 0
-	}
-	from, to, last := t.read[i].Start, wire.AddTimes(t.read[i].Start, max(0, t.read[i].Duration)), int64(0)
+	from, to, last := t.now.Start, wire.AddTimes(t.now.Start, max(0, t.now.Duration)), int64(0)
 	if last = to; r.guarantee != timing.Exact {
-		to, last = r.nearest(t, i)
+		to, last = r.nearest(t)
 	}
 	if signature := c.Rank.Signature(c.Terminal); r.signatures[signature] < 0 {
 		r.meet(c, signature)
@@ -226,12 +207,12 @@ func (r *recording) Times(c *replay.Call) (start, end, latest replay.Time) {
 
 // nearest returns when a call ended whose times are not exact, and when it did at the latest: by how long it
 // took, or by the gap to the next call of the thread, if that is shorter.
-func (r *recording) nearest(t *clock, i uint64) (end, latest int64) {
-	at := &t.read[i]
+func (r *recording) nearest(t *clock) (end, latest int64) {
+	at := &t.now
 	end = wire.AddTimes(at.Start, max(0, at.Duration))
 	off := 2 * float64(r.guarantee) * float64(max(0, at.Duration))
-	if i+1 < uint64(len(t.read)) && !r.threads {
-		next := &t.read[i+1]
+	if !t.ended && !r.threads {
+		next := &t.next
 		if gap := max(0, next.Delta); t.gaps && gap < at.Duration {
 			end, off = max(at.Start, wire.SubTimes(next.Start, gap)), 2*float64(r.guarantee)*float64(gap)
 		}
@@ -316,11 +297,7 @@ func (r *recording) Waited(w *replay.Waited) any {
 	}
 	for _, d := range w.Delays() {
 		k := r.keyOf(&d)
-		c := r.causes[k]
-		if c == nil {
-			c = new(cause)
-			r.causes[k] = c
-		}
+		c := r.cause(k)
 		c.cost += d.Share * wait
 		if d.Rank == w.Rank {
 			c.direct += d.Share * wait
@@ -334,6 +311,21 @@ func (r *recording) Waited(w *replay.Waited) any {
 		return nil
 	}
 	return t
+}
+
+// cause returns the cause with a key. It keeps some that were looked for last at hand.
+func (r *recording) cause(k delayKey) *cause {
+	at := &r.lastCauses[uint32(int32(k.rank)*31+k.from*7+k.to*5)%uint32(len(r.lastCauses))]
+	if at.of != nil && at.key == k {
+		return at.of
+	}
+	c := r.causes[k]
+	if c == nil {
+		c = new(cause)
+		r.causes[k] = c
+	}
+	at.key, at.of = k, c
+	return c
 }
 
 // pair adds the causes of a wait to those of its victim, or takes them away. The longest stays.

@@ -205,7 +205,6 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
 	if r.run, err = r.times.Run(ctx); err != nil {
 		return nil, err
 	}

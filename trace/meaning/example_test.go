@@ -79,7 +79,7 @@ func Example() {
 	check(err)
 	result, err := replay.Run(context.Background(), model, recorded)
 	check(err)
-	check(recorded.Close())
+	check(recorded.Err())
 	for _, r := range result.Ranks {
 		fmt.Printf("rank %d computes %v and waits %v\n", r.Rank, r.Computing, r.Waiting)
 	}

@@ -1,11 +1,10 @@
 package rows
 
 import (
-	"iter"
-
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // senders are the ranks that sent messages, of which some are kept.
@@ -56,16 +55,8 @@ func (f *filler) sender(rank int) (*sender, error) {
 
 // close forgets all.
 func (s *senders) close() {
-	s.stop()
-	s.ranks = nil
-}
-
-// stop forgets the cursors.
-func (s *senders) stop() {
-	for _, c := range s.cursors {
-		c.stop()
-	}
 	clear(s.cursors)
+	s.ranks = nil
 }
 
 // A cursorKey is what is sent on one channel: the calls that do so stand in ascending order.
@@ -77,8 +68,7 @@ type cursorKey struct {
 
 // A cursor reads the times of every call of a rank onwards.
 type cursor struct {
-	next     func() (timing.Time, error, bool)
-	stop     func()
+	times    *trace.TimeReader
 	position uint64 // of the call that is next
 }
 
@@ -98,18 +88,15 @@ func (s *senders) time(from *sender, k messageKey, position uint64) (timing.Time
 	key := cursorKey{k.from, m.Peer, m.Communicator, m.Tag}
 	c := s.cursors[key]
 	if c == nil || position < c.position || position-c.position > maxPassed {
-		if c != nil {
-			c.stop()
-		} else if len(s.cursors) >= maxCursors {
-			s.stop()
+		if c == nil && len(s.cursors) >= maxCursors {
+			clear(s.cursors)
 		}
-		c = &cursor{position: position}
-		c.next, c.stop = iter.Pull2(from.rank.Times(position))
+		c = &cursor{from.rank.ReadTimes(position), position}
 		s.cursors[key] = c
 	}
 	for {
-		t, err, ok := c.next()
-		if c.position++; err != nil || !ok || c.position > position {
+		t, err := c.times.Next()
+		if c.position++; err != nil || c.position > position {
 			return t, err
 		}
 	}

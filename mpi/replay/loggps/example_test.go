@@ -28,7 +28,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer computing.Close()
 	for _, together := range []int{1, 2} {
 		parameters := loggps.Default()
 		parameters.RanksPerNode = together

@@ -83,7 +83,6 @@ func TestSimGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer recorded.Close()
 			parameters := foreign.SwitchParameters()
 			recorded.Speed(parameters.Speed)
 			machine, err := loggps.New(parameters, ranks, recorded)
