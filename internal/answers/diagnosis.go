@@ -26,10 +26,10 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 	}
 	if f := d.Factors; f != nil {
 		s := "Parallel efficiency " + Factor(f.Parallel) + ": load balance " + Factor(f.LoadBalance)
-		if f.Serialization != nil && f.Transfer != nil && *f.Transfer <= 1 && f.Communication <= 1 { // else times are too inexact for it
+		if f.Serialization != nil && f.Transfer != nil {
 			s += ", serialization " + Factor(*f.Serialization) + ", transfer " + Factor(*f.Transfer) + "."
 		} else {
-			s += ", communication " + Factor(min(1, f.Communication)) + "."
+			s += ", communication " + Factor(f.Communication) + "."
 		}
 		sentences = append(sentences, s)
 	}

@@ -92,10 +92,10 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	switch {
 	case r.Longer:
 		notes = append(notes,
-			"transfer is above 100 %: the ideal run takes longer than the recorded one, because ranks wait there for others that they did not wait for, or clocks of ranks differ"+inexact)
+			"transfer counts as 100 %: the ideal run takes longer than the recorded one, because ranks wait there for others that they did not wait for, or clocks of ranks differ"+inexact)
 	case longer > 0:
 		notes = append(notes,
-			fmt.Sprintf("transfer is above 100 %% in %s: ranks reach it at times further apart in the ideal run%s", text.Plural(longer, "phase"), inexact))
+			fmt.Sprintf("transfer counts as 100 %% in %s: ranks reach it at times further apart in the ideal run%s", text.Plural(longer, "phase"), inexact))
 	}
 	if r.Factors == nil {
 		notes = append(notes, "no rank has a known computing time: there are no efficiencies")

@@ -74,7 +74,7 @@ type Factors struct {
 	Parallel      float64  `json:"parallel"`
 	LoadBalance   float64  `json:"load_balance"`
 	Communication float64  `json:"communication"`
-	Serialization *float64 `json:"serialization"` // nil without the times of every call, like Transfer
+	Serialization *float64 `json:"serialization"` // nil without the times of every call, or where these are too inexact, like Transfer
 	Transfer      *float64 `json:"transfer"`
 }
 
@@ -204,8 +204,10 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, times 
 	} else if err == nil && e.Factors != nil {
 		f := e.Factors
 		d.Efficiency = e
-		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
-			Serialization: &f.Serialization, Transfer: &f.Transfer}
+		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication}
+		if !e.Longer { // else times are too inexact for them
+			d.Factors.Serialization, d.Factors.Transfer = &f.Serialization, &f.Transfer
+		}
 	}
 	w, err := waits.Open(ctx, model, waits.Options{Times: times, Region: o.Region, Series: true, Pairs: o.Pairs,
 		Calls: o.Calls, Progress: o.Progress})

@@ -39,8 +39,9 @@
 // other, the ideal time is rather too short: serialization comes out too high, and transfer too low.
 //
 // The ideal run cannot take longer than the recorded one if the times are exact, those of all ranks are of
-// one clock, and collective operations synchronize no more than they did. Where it does, the
-// transfer is above 1, and [Part.Longer] says so: it is not cut off, so that products stay what they are.
+// one clock, and collective operations synchronize no more than they did. Where it does, [Part.Longer] says so,
+// and the transfer is 1, so that the serialization is the communication efficiency. Where the times have a rank
+// compute for longer than the run took, the run counts as that long. So no factor is above 1.
 //
 // # Cost
 //

@@ -77,12 +77,12 @@ type Part struct {
 	// Factors are nil if nobody computes, or it is not known how long that took.
 	Factors *Factors `json:"efficiency"`
 
-	// Longer says that the ideal run takes longer than the recorded one, so that the transfer
-	// is above 1: times are means or not exact, clocks differ, or the replay has ranks wait that did not.
+	// Longer says that the ideal run takes longer than the recorded one, so that the transfer counts as 1:
+	// times are means or not exact, clocks differ, or the replay has ranks wait that did not.
 	Longer bool `json:"ideal_longer"`
 }
 
-// Factors are efficiencies, from 0 to 1 unless the ideal run takes longer than the recorded one. Parallel is
+// Factors are efficiencies, from 0 to 1. Parallel is
 // LoadBalance · Communication, and that is Serialization · Transfer.
 type Factors struct {
 	Parallel      float64 `json:"parallel"`
@@ -318,8 +318,10 @@ func (s *sums) part() Part {
 	mean := total / float64(s.ranks)
 	p.Mean, p.Longer = query.Nanoseconds(mean), ideal > time
 	if most > 0 && time > 0 {
-		p.Factors = &Factors{Parallel: mean / time, LoadBalance: mean / most, Communication: most / time,
-			Serialization: most / ideal, Transfer: ideal / time}
+		took := max(time, most) // less is only an error of the times
+		ideal = min(ideal, took)
+		p.Factors = &Factors{Parallel: mean / took, LoadBalance: mean / most, Communication: most / took,
+			Serialization: most / ideal, Transfer: ideal / took}
 	}
 	return p
 }
