@@ -61,6 +61,7 @@ type reading struct {
 	windows        map[uint64]uint64    // the communicators of windows
 	collectives    map[string]uint64    // by communicator and location
 	kinds          map[string]int
+	whole          bool // all that begins is to end
 }
 
 // A volume is how many messages there are, and how long all of them are.
@@ -79,9 +80,10 @@ func newReading(t testing.TB) *reading {
 }
 
 // read reads records: first the definitions, and then the events.
-func read(t testing.TB, records []archive.Record) *reading {
+func read(t testing.TB, records []archive.Record, whole bool) *reading {
 	t.Helper()
 	r := newReading(t)
+	r.whole = whole
 	for i := range records {
 		if records[i].Kind.Class == archive.Definition {
 			r.define(&records[i])
@@ -145,6 +147,76 @@ type stackOf struct {
 	regions []uint64
 	time    uint64
 	events  uint64
+
+	pending map[string]map[uint64]bool // by kind: what has begun, by its number
+}
+
+// begins takes note that something of a number begins, which has not before if it is to begin but once.
+func (s *stackOf) begins(r *reading, kind string, id uint64, once bool) {
+	if s.pending == nil {
+		s.pending = make(map[string]map[uint64]bool)
+	}
+	if s.pending[kind] == nil {
+		s.pending[kind] = make(map[uint64]bool)
+	}
+	if once && s.pending[kind][id] {
+		r.t.Fatalf("%s %d begins twice", kind, id)
+	}
+	s.pending[kind][id] = true
+}
+
+// goesOn checks that something has begun, and ends it.
+func (s *stackOf) goesOn(r *reading, kind string, id uint64, ends bool) {
+	if !s.pending[kind][id] {
+		r.t.Fatalf("%s %d goes on, and has not begun", kind, id)
+	}
+	if ends {
+		delete(s.pending[kind], id)
+	}
+}
+
+// identify checks that what has numbers begins before it goes on or ends.
+func (r *reading) identify(e *archive.Record, s *stackOf) {
+	v, last := e.Values, len(e.Values)-1
+	switch e.Kind.Name {
+	case "MpiIsend", "MpiIrecvRequest", "NonBlockingCollectiveRequest":
+		s.begins(r, "request", v[last], true)
+	case "MpiIsendComplete", "MpiIrecv", "MpiRequestCancelled", "NonBlockingCollectiveComplete":
+		s.goesOn(r, "request", v[last], true)
+	case "MpiRequestTest":
+		s.goesOn(r, "request", v[0], false)
+	case "RmaPut", "RmaGet", "RmaAtomic":
+		s.begins(r, "access", v[last], false)
+		s.begins(r, "remote access", v[last], false)
+	case "RmaOpCompleteNonBlocking":
+		s.goesOn(r, "access", v[1], true)
+	case "RmaOpCompleteRemote":
+		s.goesOn(r, "remote access", v[1], true)
+	case "RmaRequestLock":
+		s.begins(r, "lock", v[0]<<32|v[1], true)
+	case "RmaReleaseLock":
+		s.goesOn(r, "lock", v[0]<<32|v[1], true)
+	case "RmaWinCreate", "CommCreate", "IoCreateHandle":
+		s.begins(r, e.Kind.Name, v[0], true)
+	case "RmaWinDestroy":
+		s.goesOn(r, "RmaWinCreate", v[0], true)
+	case "CommDestroy":
+		s.goesOn(r, "CommCreate", v[0], true)
+	case "IoDestroyHandle":
+		s.goesOn(r, "IoCreateHandle", v[0], true)
+	case "IoOperationBegin":
+		s.begins(r, "transfer", v[last], true)
+	case "IoOperationIssued":
+		s.goesOn(r, "transfer", v[last], false)
+	case "IoOperationComplete":
+		s.goesOn(r, "transfer", v[last], true)
+	case "MpiCollectiveBegin", "RmaCollectiveBegin": // at the start of the region that was entered last
+		s.begins(r, e.Kind.Name, uint64(len(s.regions)), true)
+	case "MpiCollectiveEnd":
+		s.goesOn(r, "MpiCollectiveBegin", uint64(len(s.regions)), true)
+	case "RmaCollectiveEnd":
+		s.goesOn(r, "RmaCollectiveBegin", uint64(len(s.regions)), true)
+	}
 }
 
 // events checks the order and the nesting of events, and counts them.
@@ -169,10 +241,16 @@ func (r *reading) events(records []archive.Record) {
 		s.time = e.Time
 		s.events++
 		r.event(e, s)
+		r.identify(e, s)
 	}
 	for l, s := range stacks {
 		if len(s.regions) > 0 {
 			r.t.Errorf("location %d is in %d regions at its end", l, len(s.regions))
+		}
+		for kind, ids := range s.pending {
+			if r.whole && len(ids) > 0 && kind != "request" { // which may be freed
+				r.t.Errorf("location %d: %s %v has not ended", l, kind, slices.Sorted(maps.Keys(ids)))
+			}
 		}
 		if s.events != r.counts[l] {
 			r.t.Errorf("location %d has %d events, and its definition says %d", l, s.events, r.counts[l])
@@ -198,6 +276,10 @@ func (r *reading) event(e *archive.Record, s *stackOf) {
 			r.calls[g] = make(map[string]uint64)
 		}
 		r.calls[g][r.regions[e.Values[0]]]++
+	case "ProgramBegin":
+		if s.events != 1 || e.Values[0] >= uint64(len(r.texts)) {
+			r.t.Errorf("location %d: the program begins in event %d", e.Location, s.events)
+		}
 	case "Leave":
 		n := len(s.regions) - 1
 		if n < 0 || s.regions[n] != e.Values[0] {

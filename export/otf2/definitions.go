@@ -1,6 +1,7 @@
 package otf2
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,6 +199,8 @@ func (d *definitions) addSet(s setOfRanks) uint64 {
 type communicator struct {
 	*semantics.Communicator
 	id      uint64
+	given   string // name that the program has given it
+	grid    *grid  // of a process grid
 	sets    [2]uint64
 	self    bool
 	flags   uint64
@@ -280,7 +283,7 @@ func (d *definitions) peerOf(c *communicator, self, peer int) (uint64, bool) {
 // A window has the number of an RmaWin.
 type window struct {
 	id    uint64
-	name  string
+	name  string // or that which the program has given it
 	comm  *communicator
 	flags uint64
 }
@@ -359,6 +362,7 @@ func (d *definitions) finish() {
 	for _, c := range d.commList {
 		d.defineComm(c)
 	}
+	d.grids()
 	for _, w := range d.windowList {
 		d.define(kinds.window, w.id, d.text(w.name), w.comm.id, w.flags)
 	}
@@ -377,9 +381,74 @@ func (d *definitions) finish() {
 	}
 }
 
+// A grid has the extents of a process grid, and in which dimensions it is periodic.
+type grid struct{ extents, periodic []int64 }
+
+// size returns the number of processes of a grid, 0 if that is none.
+func (g *grid) size() uint64 {
+	n := uint64(1)
+	for _, extent := range g.extents {
+		if extent < 1 || uint64(extent) > 1<<31/n {
+			return 0
+		}
+		n *= uint64(extent)
+	}
+	return n
+}
+
+// maxDimensions is how many dimensions a grid of OTF2 has at most.
+const maxDimensions = 255
+
+// grids writes the process grids, with the coordinates of all ranks.
+func (d *definitions) grids() {
+	dimension, topology := uint64(0), uint64(0)
+	for _, c := range d.commList {
+		g := c.grid
+		if g == nil || c.IsInter() || g.size() != uint64(c.Size()) || len(g.extents) == 0 ||
+			len(g.extents) > maxDimensions || len(g.periodic) != len(g.extents) {
+			continue
+		}
+		values := []uint64{topology, d.text(""), c.id}
+		for i, extent := range g.extents {
+			d.define(kinds.dimension, dimension, d.text(fmt.Sprint("dimension ", i)), uint64(extent), uint64(min(max(g.periodic[i], 0), 1)))
+			values = append(values, dimension)
+			dimension++
+		}
+		d.define(kinds.topology, values...)
+		for member := range c.Size() {
+			rank, ok := d.rankOf(c, 0, c.Member(member))
+			if !ok {
+				continue
+			}
+			values := make([]uint64, 2, 2+len(g.extents))
+			values[0], values[1] = topology, rank
+			rest := uint64(member)
+			for i := len(g.extents) - 1; i >= 0; i-- {
+				values = slices.Insert(values, 2, rest%uint64(g.extents[i]))
+				rest /= uint64(g.extents[i])
+			}
+			d.define(kinds.coordinate, values...)
+		}
+		topology++
+	}
+}
+
+// common returns the number of the communicator nearest to an intercommunicator that has both groups.
+func (d *definitions) common(c *communicator) uint64 {
+	members := c.RankSet()
+	for p := c.Parent(); p != nil; p = p.Parent() {
+		if !p.IsInter() && members.Difference(p.RankSet()).Len() == 0 {
+			return d.communicator(p).id
+		}
+	}
+	return unknown32
+}
+
 func (d *definitions) defineComm(c *communicator) {
 	name := c.Name
 	switch {
+	case c.given != "":
+		name = c.given
 	case c.self:
 		name = "MPI_COMM_SELF"
 	case c.Parent() == nil && strings.HasPrefix(name, "world") && !strings.Contains(name, "/"):
@@ -390,7 +459,7 @@ func (d *definitions) defineComm(c *communicator) {
 		parent = d.communicator(p).id
 	}
 	if c.IsInter() {
-		d.define(kinds.interComm, c.id, d.text(name), c.sets[0], c.sets[1], parent, c.flags)
+		d.define(kinds.interComm, c.id, d.text(name), c.sets[0], c.sets[1], d.common(c), c.flags)
 		return
 	}
 	d.define(kinds.comm, c.id, d.text(name), c.sets[0], parent, c.flags)

@@ -148,8 +148,7 @@ func (p *process) completeTransfer(n *entry, t *transfer, o *semantics.Operation
 
 // deleteFile adds that a call deletes a file.
 func (p *process) deleteFile(n *entry) {
-	name := n.call.trace.text("filename")
-	if name != "" && spec.OutcomeOf(n.call.trace.function) == spec.Succeeded {
+	if name := n.call.trace.text("filename"); name != "" {
 		n.end = append(n.end, eventOf(kinds.fileDeleted, 0, p.file(name)))
 	}
 }

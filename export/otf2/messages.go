@@ -47,9 +47,7 @@ func (p *process) meaning(n *entry) error {
 	}
 	o, numbers := p.numbers.At(n.Position, n.Terminal)
 	if o == nil {
-		if n.call.base == "File_delete" {
-			p.deleteFile(n)
-		}
+		p.local(n)
 		return nil
 	}
 	switch o.Class {
@@ -79,6 +77,27 @@ func (p *process) meaning(n *entry) error {
 		p.drop(id)
 	}
 	return nil
+}
+
+// local takes note of what a call does to objects that means nothing to other processes.
+func (p *process) local(n *entry) {
+	if spec.OutcomeOf(n.call.trace.function) != spec.Succeeded {
+		return
+	}
+	switch n.call.base {
+	case "File_delete":
+		p.deleteFile(n)
+	case "Comm_set_name":
+		if c := p.means.Object(n.Position, n.Terminal, "comm"); c != nil && (c.Parent() != nil || c.IsInter()) {
+			p.communicator(c).given = n.call.trace.text("comm_name")
+		}
+	case "Win_set_name":
+		if c := p.means.Object(n.Position, n.Terminal, "win"); c != nil {
+			if name := n.call.trace.text("win_name"); name != "" {
+				p.window(c).name = name
+			}
+		}
+	}
 }
 
 // messages adds those that a call sends and receives.
@@ -294,6 +313,9 @@ func (p *process) collectiveOnComm(n *entry, o *semantics.Operation) {
 		c := p.communicator(object)
 		c.flags = constants.commEvents
 		made = eventOf(kinds.commMade, c.id)
+		if n.call.base == "Cart_create" {
+			c.grid = &grid{n.call.trace.numbers("dims"), n.call.trace.numbers("periods")}
+		}
 		if on == nil {
 			on = object
 		}

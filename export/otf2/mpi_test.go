@@ -114,7 +114,7 @@ func checkArchive(t *testing.T, tr *trace.Trace, messages, matched bool) *readin
 	t.Helper()
 	anchor, said := write(t, tr, export.Options{})
 	validate(t, anchor)
-	r := read(t, readBack(t, anchor))
+	r := read(t, readBack(t, anchor), messages && matched)
 	r.checkCalls(tr, export.Options{})
 	if messages {
 		r.checkMessages(tr, matched)

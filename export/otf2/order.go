@@ -214,6 +214,8 @@ type sink struct {
 	time     uint64 // of the last event
 	count    uint64
 
+	program []uint64 // name and arguments of what the process runs, nil if that is not told here
+
 	spool  *spool
 	most   int    // bytes in buffer
 	buffer []byte // of what is to be spooled
@@ -260,6 +262,23 @@ func (s *sink) emit(k *archive.Kind, time uint64, values []uint64, terminal uint
 		s.record.Attributes = s.process.call(terminal).attributes
 	}
 	d.err = d.out.Write(&s.record)
+}
+
+// begin writes that the program begins.
+func (s *sink) begin() {
+	if s.program != nil {
+		s.count++
+		s.emit(kinds.programBegin, uint64(s.process.first), s.program, noTerminal)
+	}
+}
+
+// end writes that the program ends, after the last event.
+func (s *sink) end() {
+	if s.program != nil {
+		s.count++
+		s.time = max(s.time, uint64(s.process.last))
+		s.emit(kinds.programEnd, s.time, []uint64{1 << 63}, noTerminal) // of which the exit status is not known
+	}
 }
 
 // flush tells whether all was written.
@@ -337,7 +356,9 @@ func (s *sink) replay() error {
 	}
 	in := bufio.NewReaderSize(io.MultiReader(append(readers, bytes.NewReader(s.buffer))...), mostBuffer)
 	time := uint64(0)
-	for range s.count {
+	n := s.count
+	s.begin()
+	for range n {
 		step, err := binary.ReadUvarint(in)
 		if err != nil {
 			return err
@@ -361,5 +382,6 @@ func (s *sink) replay() error {
 			return s.process.definitions.err
 		}
 	}
-	return nil
+	s.end()
+	return s.process.definitions.err
 }

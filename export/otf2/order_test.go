@@ -65,7 +65,7 @@ func TestOrder(t *testing.T) {
 		}
 		tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
 		records, _ := collect(t, tr, export.Options{})
-		read(t, records)
+		read(t, records, false)
 		got := intervals(records)
 		for i := range got {
 			got[i].start, got[i].end = got[i].start+begin, got[i].end+begin
@@ -126,7 +126,7 @@ func TestRegions(t *testing.T) {
 		mark(0, "never begun", 70), mark(1, "never ended", 80), work(90),
 	}})
 	records, _ := collect(t, tr, export.Options{})
-	read(t, records)
+	read(t, records, false)
 	var got []string
 	for _, c := range intervals(records) {
 		if c.name != "work" && c.name != "MPI_Pcontrol" {

@@ -99,6 +99,7 @@ type writer struct {
 
 	ranks  rankenc.Set // that were chosen, whether or not they made calls
 	dense  bool        // they are 0, 1 and so on
+	part   bool        // only calls of some time were chosen
 	groups []group     // of locations: one for each of ranks
 	end    int64       // of the last call
 }
@@ -118,7 +119,8 @@ type location struct {
 
 func newWriter(out recordWriter, choice *events.Trace) *writer {
 	c := choice.Choice()
-	w := &writer{choice: choice, ranks: c.Ranks.Intersection(rankenc.World(c.Trace.Ranks()))}
+	_, _, part, _ := c.Between()
+	w := &writer{choice: choice, part: part, ranks: c.Ranks.Intersection(rankenc.World(c.Trace.Ranks()))}
 	w.dense = w.ranks.Len() == c.Trace.Ranks() || w.ranks.Equal(rankenc.World(w.ranks.Len()))
 	w.definitions = newDefinitions(out, w.indexOf)
 	return w

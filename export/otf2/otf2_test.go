@@ -18,7 +18,7 @@ func TestRecords(t *testing.T) {
 	for _, c := range exporttest.Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			records, _ := collect(t, c.Trace, c.Options)
-			read(t, records).checkCalls(c.Trace, c.Options)
+			read(t, records, false).checkCalls(c.Trace, c.Options)
 		})
 	}
 }
@@ -27,7 +27,7 @@ func TestRecords(t *testing.T) {
 func TestMessages(t *testing.T) {
 	stencil := testtrace.Stencil(t, "exact")
 	records, said := collect(t, stencil, export.Options{})
-	r := read(t, records)
+	r := read(t, records, false)
 	r.checkMessages(stencil, true)
 	r.checkCollectives()
 	if said.Omitted > 0 || said.Unsized > 0 || said.Messages == 0 || r.kinds["MpiCollectiveEnd"] == 0 {
@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 	}
 	actions := testtrace.TI(t, exporttest.Lines)
 	records, _ = collect(t, actions, export.Options{})
-	r = read(t, records)
+	r = read(t, records, false)
 	r.checkMessages(actions, true)
 	if r.kinds["MpiSend"] != 1 || r.kinds["MpiCollectiveEnd"] != 4 {
 		t.Errorf("of actions: %v", r.kinds)

@@ -24,6 +24,8 @@ type process struct {
 	actions bool            // calls are actions of SimGrid
 	sites   query.Sites
 	calls   []*call // by terminal
+	first   int64   // the start of the first call, and the end of the last
+	last    int64
 	free    []*entry
 
 	active  map[int64][]pending // by request
@@ -121,7 +123,7 @@ func (w *writer) rank(ctx context.Context, r *events.Rank) error {
 	i, _ := w.indexOf(r.Number)
 	g := &w.groups[i]
 	g.times = timesOf(r)
-	p := &process{writer: w, rank: r, numbers: r.Numbers(), calls: make([]*call, r.Terminals()),
+	p := &process{writer: w, rank: r, numbers: r.Numbers(), first: -1, calls: make([]*call, r.Terminals()),
 		actions: events.AreActions(w.choice.Source().Functions()), sites: query.SitesOf(w.choice.Source()),
 		active: make(map[int64][]pending), remote: make(map[*window][]*access),
 		exposed: make(map[*window][2]uint64), split: make(map[*handle]transfer)}
@@ -170,11 +172,42 @@ func (p *process) orders(index int, g *group) (map[int32]*order, error) {
 			return nil, err
 		}
 		orders[e.Thread].look(e)
+		if p.first < 0 || e.Start < p.first {
+			p.first = e.Start
+		}
+		p.last = max(p.last, e.End)
 	}
 	for _, o := range orders {
 		o.looked()
 	}
+	if whole := !p.part && p.first >= 0; whole {
+		orders[g.locations[0].thread].sink.program = p.program()
+	}
 	return orders, nil
+}
+
+// program returns the Strings of what the process runs: name and arguments, as MPI_Init was given them, or else the
+// command; nil if neither is known.
+func (p *process) program() (words []uint64) {
+	for terminal := range uint32(p.rank.Terminals()) {
+		c := p.rank.Call(terminal)
+		v, ok := c.Arg("argv")
+		if spec.RoleOf(c.Function.Name).Begins != "world" || !ok || v.Kind() != cst.KindArray {
+			continue
+		}
+		for i := range v.Len() {
+			if v.Index(i).Kind() == cst.KindString {
+				words = append(words, p.text(events.Readable(v.Index(i).Text())))
+			}
+		}
+		if len(words) > 0 {
+			return words
+		}
+	}
+	if commands := p.choice.Source().Run().Origin.Commands; len(commands) == 1 {
+		return []uint64{p.text(events.Readable(commands[0]))}
+	}
+	return nil
 }
 
 // run goes through the calls.
@@ -183,6 +216,11 @@ func (p *process) run(ctx context.Context, orders map[int32]*order) (err error) 
 		if o.sink.spool != nil {
 			defer o.sink.spool.close()
 			break
+		}
+	}
+	for _, o := range orders {
+		if o.sink.spool == nil {
+			o.sink.begin()
 		}
 	}
 	for e, err := range p.rank.All() {
@@ -200,6 +238,9 @@ func (p *process) run(ctx context.Context, orders map[int32]*order) (err error) 
 	}
 	for _, thread := range slices.Sorted(maps.Keys(orders)) {
 		orders[thread].finish()
+		if s := orders[thread].sink; s.spool == nil {
+			s.end()
+		}
 	}
 	for _, thread := range slices.Sorted(maps.Keys(orders)) {
 		if err := orders[thread].sink.replay(); err != nil {

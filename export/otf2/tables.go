@@ -15,8 +15,8 @@ var kinds struct {
 	creator, description, machine, property                                                 *archive.Kind
 	clock, text, attribute, paradigm, paradigmProperty, ioParadigm                          *archive.Kind
 	node, domain, group, groupProperty, location, region, line                              *archive.Kind
-	rankSet, comm, interComm, window, file, handle                                          *archive.Kind
-	enter, leave                                                                            *archive.Kind
+	dimension, topology, coordinate, rankSet, comm, interComm, window, file, handle         *archive.Kind
+	enter, leave, programBegin, programEnd                                                  *archive.Kind
 	send, receive, isend, isendDone, irecv, irecvDone, tested, cancelled                    *archive.Kind
 	collectiveBegin, collectiveEnd, icollective, icollectiveDone, commMade, commFreed       *archive.Kind
 	windowMade, windowFreed, rmaCollectiveBegin, rmaCollectiveEnd, groupSync                *archive.Kind
@@ -58,8 +58,10 @@ var loadTables = sync.OnceFunc(func() {
 		"IoParadigm": &kinds.ioParadigm, "SystemTreeNode": &kinds.node, "SystemTreeNodeDomain": &kinds.domain,
 		"LocationGroup": &kinds.group, "LocationGroupProperty": &kinds.groupProperty, "Location": &kinds.location,
 		"Region": &kinds.region, "SourceCodeLocation": &kinds.line, "Group": &kinds.rankSet, "Comm": &kinds.comm,
-		"InterComm": &kinds.interComm, "RmaWin": &kinds.window, "IoRegularFile": &kinds.file,
-		"IoHandle": &kinds.handle, "Enter": &kinds.enter, "Leave": &kinds.leave, "MpiSend": &kinds.send,
+		"InterComm": &kinds.interComm, "CartDimension": &kinds.dimension, "CartTopology": &kinds.topology,
+		"CartCoordinate": &kinds.coordinate, "RmaWin": &kinds.window, "IoRegularFile": &kinds.file,
+		"IoHandle": &kinds.handle, "Enter": &kinds.enter, "ProgramBegin": &kinds.programBegin, "ProgramEnd": &kinds.programEnd,
+		"Leave": &kinds.leave, "MpiSend": &kinds.send,
 		"MpiRecv": &kinds.receive, "MpiIsend": &kinds.isend, "MpiIsendComplete": &kinds.isendDone,
 		"MpiIrecvRequest": &kinds.irecv, "MpiIrecv": &kinds.irecvDone, "MpiRequestTest": &kinds.tested,
 		"MpiRequestCancelled": &kinds.cancelled, "MpiCollectiveBegin": &kinds.collectiveBegin,
