@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/internal/wide"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -105,15 +106,30 @@ func addWords(a, b []uint64) {
 
 // Sum returns the sum of the values, rounded once, to even.
 func (s *Statistics) Sum() float64 {
+	if n, ok := s.short(); ok {
+		return float64(n)
+	}
 	sum, _ := s.exact()
 	f, _ := sum.Float64()
 	return f
+}
+
+// maxExact is the largest number up to which each integer is a float64.
+const maxExact = 1 << 53
+
+// short returns the sum of the values if it is exact as a float64.
+func (s *Statistics) short() (n int64, ok bool) {
+	n = int64(s.sum[0])
+	return n, s.Count != manyValues && s.sum[1] == uint64(n>>63) && -maxExact <= n && n <= maxExact
 }
 
 // Mean returns the mean of the values, rounded once; NaN if there is none.
 func (s *Statistics) Mean() float64 {
 	if s.Count == 0 {
 		return math.NaN()
+	}
+	if n, ok := s.short(); ok && s.Count <= maxExact {
+		return float64(n) / float64(s.Count)
 	}
 	sum, _ := s.exact()
 	f, _ := sum.Quo(sum, s.count()).Float64()
@@ -148,30 +164,20 @@ func (s *Statistics) exact() (sum, squares *big.Rat) {
 
 // integers returns the sum of the values and that of their squares.
 func (s *Statistics) integers() (sum, squares *big.Int) {
-	if s.Count == manyValues {
-		least, most := big.NewInt(s.Min), big.NewInt(s.Max)
-		low, high := big.NewInt(manyValues-manyValues/2), big.NewInt(manyValues/2)
-		sum = new(big.Int).Add(low.Mul(low, least), high.Mul(high, most))
-		return sum, new(big.Int).Add(low.Mul(low, least), high.Mul(high, most))
+	x, y := s.words()
+	sum = unsigned(x)
+	if x.IsNegative() {
+		sum.Neg(unsigned(wide.Number{}.Sub(x)))
 	}
-	return signed(s.sum[:]), unsigned(s.squares[:])
+	return sum, unsigned(y)
 }
 
-// signed returns the number that words are in two's complement.
-func signed(words []uint64) *big.Int {
-	n := unsigned(words)
-	if words[len(words)-1]>>63 == 1 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(64*len(words))))
-	}
-	return n
-}
-
-// unsigned returns the number that words are, least significant word first.
-func unsigned(words []uint64) *big.Int {
+// unsigned returns a number as one of package math/big.
+func unsigned(x wide.Number) *big.Int {
 	n := new(big.Int)
-	for i := len(words) - 1; i >= 0; i-- {
+	for i := len(x) - 1; i >= 0; i-- {
 		n.Lsh(n, 64)
-		n.Or(n, new(big.Int).SetUint64(words[i]))
+		n.Or(n, new(big.Int).SetUint64(x[i]))
 	}
 	return n
 }
@@ -180,19 +186,19 @@ func unsigned(words []uint64) *big.Int {
 // each with the same mean and deviation, but for rounding: shares that follow each other add up
 // to s. Its extremes are those of s.
 func (s *Statistics) Share(begin, end, parts uint64) Statistics {
-	at := func(n *big.Int, k, of uint64) *big.Int {
-		n = new(big.Int).Mul(n, new(big.Int).SetUint64(k))
-		return n.Div(n, new(big.Int).SetUint64(of))
+	at := func(n wide.Number, k, of uint64) wide.Number {
+		n, _ = n.Mul(wide.Of(k)).DivMod(of)
+		return n
 	}
-	count := new(big.Int).SetUint64(s.Count)
-	first, last := at(count, begin, parts).Uint64(), at(count, end, parts).Uint64()
+	count := wide.Of(s.Count)
+	first, last := at(count, begin, parts)[0], at(count, end, parts)[0]
 	if first == last {
 		return Statistics{}
 	}
-	share := func(n *big.Int) *big.Int { return new(big.Int).Sub(at(n, last, s.Count), at(n, first, s.Count)) }
+	share := func(n wide.Number) wide.Number { return at(n, last, s.Count).Sub(at(n, first, s.Count)) }
 	x := Statistics{Count: last - first, Min: s.Min, Max: s.Max, MinRank: s.MinRank, MaxRank: s.MaxRank}
 	if s.slack > 0 {
-		x.slack = share(new(big.Int).SetUint64(s.slack)).Uint64() + 1 // for rounding
+		x.slack = share(wide.Of(s.slack))[0] + 1 // for rounding
 	}
 	above, squares := s.distances()
 	x.setSums(share(above), share(squares))
@@ -220,21 +226,32 @@ func (s *Statistics) AppendBinary(dst []byte) ([]byte, error) {
 
 // distances returns the sums of the distances from the least value, which are
 // smaller numbers: Σ(x−m) = Σx − n·m and Σ(x−m)² = Σx² − m·(Σx + Σ(x−m)).
-func (s *Statistics) distances() (above, squares *big.Int) {
-	sum, squares := s.integers()
-	least, n := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
-	above = new(big.Int).Sub(sum, n.Mul(n, least))
-	return above, squares.Sub(squares, least.Mul(least, sum.Add(sum, above)))
+func (s *Statistics) distances() (above, squares wide.Number) {
+	sum, all := s.words()
+	least := wide.Signed(s.Min)
+	above = sum.Sub(wide.Of(s.Count).Mul(least))
+	return above, all.Sub(least.Mul(sum.Add(above)))
 }
 
-// setSums sets the sums from those of the distances, which it changes.
-func (s *Statistics) setSums(above, squares *big.Int) {
-	least, sum := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
-	sum.Mul(sum, least)
-	sum.Add(sum, above)
-	squares.Add(squares, least.Mul(least, above.Add(above, sum)))
-	setWords(s.sum[:], sum)
-	setWords(s.squares[:], squares)
+// words returns the sum of the values, in two's complement, and that of their squares.
+func (s *Statistics) words() (sum, squares wide.Number) {
+	if s.Count == manyValues {
+		low, high := wide.Of(manyValues-manyValues/2), wide.Of(manyValues/2)
+		least, most := wide.Signed(s.Min), wide.Signed(s.Max)
+		sum, squares = low.Mul(least), low.Mul(least).Mul(least)
+		return sum.Add(high.Mul(most)), squares.Add(high.Mul(most).Mul(most))
+	}
+	copy(squares[:], s.squares[:])
+	return wide.Extended(s.sum[:]), squares
+}
+
+// setSums sets the sums from those of the distances.
+func (s *Statistics) setSums(above, squares wide.Number) {
+	least := wide.Signed(s.Min)
+	sum := wide.Of(s.Count).Mul(least).Add(above)
+	squares = squares.Add(least.Mul(above.Add(sum)))
+	copy(s.sum[:], sum[:])
+	copy(s.squares[:], squares[:])
 }
 
 // ReadStatistics returns the statistics whose encoding data begins with, and what
@@ -278,18 +295,16 @@ func (s *Statistics) decodeExtremes(d *wire.Decoder) {
 // and checks that values with such extremes can have them.
 func (s *Statistics) decodeSums(d *wire.Decoder) {
 	at := d.Offset()
-	least, n := big.NewInt(s.Min), new(big.Int).SetUint64(s.Count)
-	above, squares := new(big.Int), new(big.Int)
+	var above, squares wide.Number
 	switch {
 	case s.Min != s.Max && s.Count == manyValues:
 		return
 	case s.Min != s.Max:
-		width := new(big.Int).Sub(big.NewInt(s.Max), least)
 		above, squares = decodeNatural(d, "sum"), decodeNatural(d, "squares")
 		if d.Err() != nil {
 			return
 		}
-		if err := checkSums(n, width, above, squares); err != nil {
+		if err := checkSums(s.Count, uint64(s.Max)-uint64(s.Min), above, squares); err != nil {
 			d.Fail(at, "sum", err)
 			return
 		}
@@ -302,26 +317,30 @@ func (s *Statistics) decodeSums(d *wire.Decoder) {
 
 // checkSums checks the sum and the sum of squares of n values from 0 to width,
 // which both occur.
-func checkSums(n, width, sum, squares *big.Int) error {
-	x, y := new(big.Int), new(big.Int)
-	rest := y.Sub(n, big.NewInt(1))
+func checkSums(n, width uint64, sum, squares wide.Number) error {
+	count, most := wide.Of(n), wide.Of(width)
 	switch {
-	case sum.Cmp(width) < 0 || sum.Cmp(y.Mul(rest, width)) > 0:
-		return fmt.Errorf("%w: sum is %v, of %v values from 0 to %v", ErrCorrupt, sum, n, width)
-	case x.Mul(sum, sum).Cmp(y.Mul(squares, n)) > 0 || squares.Cmp(y.Mul(sum, width)) > 0:
-		return fmt.Errorf("%w: squares are %v, of %v values from 0 to %v with sum %v", ErrCorrupt, squares, n,
-			width, sum)
+	case sum.Less(most) || wide.Of(n-1).Mul(most).Less(sum):
+		return fmt.Errorf("%w: sum is %v, of %d values from 0 to %d", ErrCorrupt, unsigned(sum), n, width)
+	case squares.Mul(count).Less(sum.Mul(sum)) || sum.Mul(most).Less(squares):
+		return fmt.Errorf("%w: squares are %v, of %d values from 0 to %d with sum %v", ErrCorrupt,
+			unsigned(squares), n, width, unsigned(sum))
 	}
 	return nil
 }
 
 // appendNatural appends a number ≥ 0: the number of bytes, and these, the most
 // significant first.
-func appendNatural(dst []byte, n *big.Int) []byte {
-	return wire.AppendString(dst, string(n.Bytes()))
+func appendNatural(dst []byte, n wide.Number) []byte {
+	count := (n.BitLen() + 7) / 8
+	dst = wire.AppendUvarint(dst, uint64(count))
+	for i := count - 1; i >= 0; i-- {
+		dst = append(dst, byte(n[i>>3]>>(i&7*8)))
+	}
+	return dst
 }
 
-func decodeNatural(d *wire.Decoder, field string) *big.Int {
+func decodeNatural(d *wire.Decoder, field string) (n wide.Number) {
 	at := d.Offset()
 	count := d.Count(field, 1)
 	if count > naturalBytes {
@@ -331,23 +350,12 @@ func decodeNatural(d *wire.Decoder, field string) *big.Int {
 	if d.Err() == nil && count > 0 && digits[0] == 0 {
 		d.Corrupt(at, field, "not in the shortest form")
 	}
-	return new(big.Int).SetBytes(digits)
+	for i, b := range digits {
+		k := len(digits) - 1 - i
+		n[k>>3&3] |= uint64(b) << (k & 7 * 8)
+	}
+	return n
 }
 
 // naturalBytes is the largest number of bytes of the sums: 2⁶³ values of 128 bits.
 const naturalBytes = 24
-
-// setWords sets words to n in two's complement, which must fit.
-func setWords(words []uint64, n *big.Int) {
-	u := n
-	if n.Sign() < 0 {
-		u = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), uint(64*len(words))))
-	}
-	digits := u.FillBytes(make([]byte, 8*len(words)))
-	for i := range words {
-		rest := digits[len(digits)-8*(i+1):]
-		for _, b := range rest[:8] {
-			words[i] = words[i]<<8 | uint64(b)
-		}
-	}
-}

@@ -2,9 +2,9 @@ package timing
 
 import (
 	"math"
-	"math/big"
 
 	"github.com/reprise-trace/reprise/internal/numbers"
+	"github.com/reprise-trace/reprise/internal/wide"
 )
 
 const (
@@ -23,23 +23,19 @@ const (
 // minimum and maximum, as distances from the minimum: one of them is 0, one is
 // width, and others are from 0 to width.
 type spread struct {
-	width, others *big.Int
-	most          *big.Int // that the others can sum up to
-	half          *big.Int // ⌊most/2⌋
-	digits        int      // of the sum
+	width, others uint64
+	most          wide.Number // that the others can sum up to
+	half          wide.Number // ⌊most/2⌋
+	digits        int         // of the sum
 }
 
 // spread returns facts about the values of s. There must be two different ones
 // at least, and less than manyValues.
-func (s *Statistics) spread() *spread {
-	p := &spread{
-		width:  new(big.Int).Sub(big.NewInt(s.Max), big.NewInt(s.Min)),
-		others: new(big.Int).SetUint64(s.Count - 2),
-		digits: numbers.AllDigits,
-	}
-	p.most = new(big.Int).Mul(p.width, p.others)
-	p.half = new(big.Int).Rsh(p.most, 1)
-	if p.width.Cmp(big.NewInt(exactWidth)) >= 0 {
+func (s *Statistics) spread() (p spread) {
+	p.width, p.others, p.digits = uint64(s.Max)-uint64(s.Min), s.Count-2, numbers.AllDigits
+	p.most = wide.Of(p.width).Mul(wide.Of(p.others))
+	p.half = p.most.Shr(1)
+	if p.width >= exactWidth {
 		p.digits = sumDigits
 	}
 	return p
@@ -47,71 +43,71 @@ func (s *Statistics) spread() *spread {
 
 // near returns the distance of a sum of the others from the nearer end of its
 // range, and whether that is the far one.
-func (p *spread) near(rest *big.Int) (distance *big.Int, far bool) {
-	if rest.Cmp(p.half) > 0 && new(big.Int).Lsh(rest, 1).Cmp(p.most) > 0 {
-		return new(big.Int).Sub(p.most, rest), true
+func (p *spread) near(rest wide.Number) (distance wide.Number, far bool) {
+	if p.half.Less(rest) && p.most.Less(rest.Shl(1)) {
+		return p.most.Sub(rest), true
 	}
 	return rest, false
 }
 
 // rest is the inverse of near.
-func (p *spread) rest(distance *big.Int, far bool) *big.Int {
+func (p *spread) rest(distance wide.Number, far bool) wide.Number {
 	if far {
-		return new(big.Int).Sub(p.most, distance)
+		return p.most.Sub(distance)
 	}
 	return distance
 }
 
 // least returns the least sum of squares of all, given the sum of the others.
-func (p *spread) least(rest *big.Int) *big.Int {
-	n := new(big.Int).Mul(p.width, p.width)
-	if p.others.Sign() == 0 {
+func (p *spread) least(rest wide.Number) wide.Number {
+	width := wide.Of(p.width)
+	n := width.Mul(width)
+	if p.others == 0 {
 		return n
 	}
-	square, left := new(big.Int).Mul(rest, rest), new(big.Int)
-	square.DivMod(square, p.others, left)
-	if n.Add(n, square); left.Sign() > 0 {
-		n.Add(n, big.NewInt(1))
+	square, left := rest.Mul(rest).DivMod(p.others)
+	if n = n.Add(square); left > 0 {
+		n = n.Add(wide.Of(1))
 	}
 	return n
 }
 
 // room returns how much more than the least the sum of squares can be: as many of
 // the others as possible are equal to width then.
-func (p *spread) room(rest *big.Int) *big.Int {
-	full, left := new(big.Int).DivMod(rest, p.width, new(big.Int))
-	full.Add(full, big.NewInt(1)).Mul(full, p.width).Mul(full, p.width)
-	full.Add(full, left.Mul(left, left))
-	return full.Sub(full, p.least(rest))
+func (p *spread) room(rest wide.Number) wide.Number {
+	full, remainder := rest.DivMod(p.width)
+	width, left := wide.Of(p.width), wide.Of(remainder)
+	most := full.Add(wide.Of(1)).Mul(width).Mul(width).Add(left.Mul(left))
+	return most.Sub(p.least(rest))
 }
 
 // round returns the sums of the distances of s, rounded: the sum of the others,
 // and how much the squares are more than the least.
-func (p *spread) round(s *Statistics) (rest, more *big.Int) {
+func (p *spread) round(s *Statistics) (rest, more wide.Number) {
 	above, squares := s.distances()
-	exact := upTo(above.Sub(above, p.width), p.most)
+	exact := upTo(above.Sub(wide.Of(p.width)), p.most)
 	distance, far := p.near(exact)
 	rest = p.rest(upTo(numbers.RoundDigits(distance, p.digits), p.half), far)
-	if more = squares.Sub(squares, p.least(exact)); more.Sign() > 0 {
+	if more = squares.Sub(p.least(exact)); !more.IsNegative() {
 		more = numbers.RoundDigits(more, squaresDigits)
 	}
 	return rest, upTo(more, p.room(rest))
 }
 
-// upTo returns the number from 0 to most that is nearest to n.
-func upTo(n, most *big.Int) *big.Int {
+// upTo returns the number from 0 to most that is nearest to n, in two's complement.
+func upTo(n, most wide.Number) wide.Number {
 	switch {
-	case n.Sign() < 0:
-		return new(big.Int)
-	case n.Cmp(most) > 0:
+	case n.IsNegative():
+		return wide.Number{}
+	case most.Less(n):
 		return most
 	}
 	return n
 }
 
 // setRounded sets the sums of s to rounded ones.
-func (s *Statistics) setRounded(p *spread, rest, more *big.Int) {
-	s.setSums(new(big.Int).Add(p.width, rest), more.Add(more, p.least(rest)))
+func (s *Statistics) setRounded(p *spread, rest, more wide.Number) {
+	s.setSums(wide.Of(p.width).Add(rest), more.Add(p.least(rest)))
 }
 
 // roundingError returns how far the sum may be off that was read from a table, which says
@@ -122,7 +118,7 @@ func (s *Statistics) roundingError(times int) uint64 {
 	}
 	p := s.spread()
 	above, _ := s.distances()
-	distance, _ := p.near(above.Sub(above, p.width))
+	distance, _ := p.near(above.Sub(wide.Of(p.width)))
 	// What was rounded has as many digits at most.
 	cut := distance.BitLen() - p.digits
 	switch {
@@ -140,13 +136,16 @@ func (s *Statistics) roundings() (times int, rounds bool) {
 	if s.Count == manyValues {
 		return 0, false
 	}
-	rounded, off := *s, new(big.Int).SetUint64(s.slack)
+	rounded, off := *s, wide.Of(s.slack)
 	if s.Count > 2 && s.Min != s.Max {
 		p := s.spread()
 		rest, more := p.round(s)
-		rounded.setRounded(p, rest, more)
-		moved := s.Integer()
-		off.Add(off, moved.Abs(moved.Sub(moved, rounded.Integer())))
+		rounded.setRounded(&p, rest, more)
+		moved := wide.Extended(s.sum[:]).Sub(wide.Extended(rounded.sum[:]))
+		if moved.IsNegative() {
+			moved = wide.Number{}.Sub(moved)
+		}
+		off = off.Add(moved)
 	}
 	rounds = rounded.roundingError(0) > 0
 	if s.slack == 0 {
@@ -154,7 +153,7 @@ func (s *Statistics) roundings() (times int, rounds bool) {
 	}
 	for times := range unknownRoundings {
 		bound := rounded.roundingError(times)
-		if bound == math.MaxUint64 || off.Cmp(new(big.Int).SetUint64(bound)) <= 0 {
+		if bound == math.MaxUint64 || !wide.Of(bound).Less(off) {
 			return times, rounds
 		}
 	}

@@ -3,12 +3,12 @@ package timing
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/bits"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/numbers"
+	"github.com/reprise-trace/reprise/internal/wide"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -253,15 +253,12 @@ func (c *tableCoder) otherCount(column int, n, first uint64) uint64 {
 
 // natural codes a number of at most 64 bits.
 func (c *tableCoder) natural(kind int, n uint64, contexts ...uint64) uint64 {
-	var value *big.Int
-	if !c.Coder.Reading() {
-		value = new(big.Int).SetUint64(n)
-	}
-	value = c.Number(kind, 7, numbers.AllDigits, value, contexts...)
-	if !value.IsUint64() {
+	value := c.Number(kind, 7, numbers.AllDigits, wide.Of(n), contexts...)
+	n, ok := value.Uint64()
+	if !ok {
 		c.corrupt("a number of %d bits", value.BitLen())
 	}
-	return value.Uint64()
+	return n
 }
 
 // extremes codes the extremes and their ranks. The first column is there for the
@@ -341,43 +338,36 @@ func (c *tableCoder) sums(column int, s *Statistics) {
 	switch {
 	case s.Min == s.Max:
 		if c.Coder.Reading() {
-			s.setSums(new(big.Int), new(big.Int))
+			s.setSums(wide.Number{}, wide.Number{})
 		}
 		return
 	case s.Count == manyValues:
 		return
 	}
-	var rest, more *big.Int
+	var rest, more wide.Number
 	p := s.spread()
 	if !c.Coder.Reading() {
 		rest, more = p.round(s)
 	}
-	rest = c.sum(column, s, p, rest)
-	more = c.squares(column, p, rest, more)
+	rest = c.sum(column, s, &p, rest)
+	more = c.squares(column, &p, rest, more)
 	if c.Coder.Reading() && c.err == nil {
-		s.setRounded(p, rest, more)
+		s.setRounded(&p, rest, more)
 	}
 }
 
 // sum codes the sum of the others.
-func (c *tableCoder) sum(column int, s *Statistics, p *spread, rest *big.Int) *big.Int {
-	if p.most.Sign() == 0 {
-		return new(big.Int)
+func (c *tableCoder) sum(column int, s *Statistics, p *spread, rest wide.Number) wide.Number {
+	if p.most.IsZero() {
+		return rest
 	}
-	var (
-		distance *big.Int
-		far      bool
-		kind     = column * tableKinds
-		size     = uint64(p.most.BitLen())
-	)
-	if rest != nil {
-		distance, far = p.near(rest)
-	}
+	kind, size := column*tableKinds, uint64(p.most.BitLen())
+	distance, far := p.near(rest)
 	far = c.Flag(kind+tableFar, far, 0, uint64(min(bits.Len64(s.Count), 4)))
 	distance = c.Number(kind+tableSum, 7, p.digits, distance,
-		0, size, uint64(bits.Len64(s.Count))<<7|uint64(p.width.BitLen()), uint64(c.class)<<7|size)
-	if distance.Cmp(numbers.RoundDigits(p.half, p.digits)) > 0 {
-		c.corrupt("a sum that is farther from the end of its range than %v", p.half)
+		0, size, uint64(bits.Len64(s.Count))<<7|uint64(bits.Len64(p.width)), uint64(c.class)<<7|size)
+	if numbers.RoundDigits(p.half, p.digits).Less(distance) {
+		c.corrupt("a sum that is farther from the end of its range of %d bits than half of it", size)
 	}
 	rest = p.rest(upTo(distance, p.half), far)
 	if _, is := p.near(rest); is != far {
@@ -387,16 +377,16 @@ func (c *tableCoder) sum(column int, s *Statistics, p *spread, rest *big.Int) *b
 }
 
 // squares codes how much the sum of squares is more than the least.
-func (c *tableCoder) squares(column int, p *spread, rest, more *big.Int) *big.Int {
+func (c *tableCoder) squares(column int, p *spread, rest, more wide.Number) wide.Number {
 	room := p.room(rest)
-	if room.Sign() == 0 {
+	if room.IsZero() {
 		return room
 	}
 	size, least := room.BitLen(), p.least(rest).BitLen()
 	more = c.Number(column*tableKinds+tableSquares, 8, squaresDigits, more,
 		0, uint64(size), uint64(least)<<8|uint64(size))
-	if more.Cmp(numbers.RoundDigits(room, squaresDigits)) > 0 {
-		c.corrupt("squares that are more than %v above the least", room)
+	if numbers.RoundDigits(room, squaresDigits).Less(more) {
+		c.corrupt("squares that are more than %d bits above the least", size)
 	}
 	return upTo(more, room)
 }

@@ -14,6 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/wide"
+
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/recorded"
 )
@@ -255,7 +257,7 @@ func TestStatisticsTableImpossible(t *testing.T) {
 		least.Add(least, big.NewInt(n-1)).Div(least, big.NewInt(n))
 		squares := big.NewInt(rapid.Int64Range(least.Int64(), sum*width).Draw(t, "squares"))
 		s := Statistics{Count: uint64(n), Max: width}
-		s.setSums(big.NewInt(sum), squares)
+		s.setSums(wide.Of(uint64(sum)), wide.Of(squares.Uint64()))
 		if _, err := parseStatistics(encode(t, &s)); err != nil {
 			t.Fatal(err)
 		}

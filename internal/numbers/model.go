@@ -2,10 +2,10 @@
 package numbers
 
 import (
-	"math/big"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/adaptive"
+	"github.com/reprise-trace/reprise/internal/wide"
 )
 
 // A Model codes bits, and numbers of which little is known, with what it
@@ -78,36 +78,31 @@ func (m *Model) Flag(kind int, set bool, contexts ...uint64) bool {
 }
 
 // Number codes a number ≥ 0, rounded to some digits: how many bits it has, which
-// are less than 1<<levels, and these. It returns what it codes; n is nil to read.
-func (m *Model) Number(kind, levels, digits int, n *big.Int, contexts ...uint64) *big.Int {
-	if n != nil {
-		n = RoundDigits(n, digits)
-	} else {
-		n = new(big.Int)
-	}
+// are less than 1<<levels, at most 255, and these. It returns what it codes; n is 0 to read.
+func (m *Model) Number(kind, levels, digits int, n wide.Number, contexts ...uint64) (coded wide.Number) {
+	n = RoundDigits(n, digits)
 	size := n.BitLen()
 	node := 1
 	for i := levels - 1; i >= 0; i-- {
 		node = node<<1 | int(m.bit(kind, levels-1-i, node, uint32(size>>i)&1, contexts))
 	}
 	if size = node - 1<<levels; size == 0 {
-		return n
+		return coded
 	}
-	coded := new(big.Int).Lsh(big.NewInt(1), uint(size-1))
-	for i := range min(size, digits) - 1 {
-		at := size - 2 - i
-		bit := uint32(n.Bit(at))
+	coded = wide.Of(1)
+	few := min(size, digits)
+	for i := range few - 1 {
+		bit := uint32(n.Bit(size - 2 - i))
 		if i < leadingBits {
 			bit = m.bit(kind, levels+i, node, bit, contexts)
 			node = node<<1 | int(bit)
 		} else {
 			bit = m.Coder.Even(bit)
 		}
-		if bit != 0 {
-			coded.SetBit(coded, at, 1)
-		}
+		coded = coded.Shl(1)
+		coded[0] |= uint64(bit)
 	}
-	return coded
+	return coded.Shl(size - few)
 }
 
 // Small codes a number of less than 1<<levels bits as Number does, with all digits.
@@ -137,14 +132,12 @@ func (m *Model) Small(kind, levels int, n uint64, contexts ...uint64) uint64 {
 
 // RoundDigits returns the number nearest to n ≥ 0 with at most so many binary
 // digits before zeros, the larger of two. It differs from n by at most n·2^−digits.
-func RoundDigits(n *big.Int, digits int) *big.Int {
+func RoundDigits(n wide.Number, digits int) wide.Number {
 	cut := n.BitLen() - digits
 	if cut <= 0 {
 		return n
 	}
-	half := new(big.Int).Lsh(big.NewInt(1), uint(cut-1))
-	half.Add(half, n).Rsh(half, uint(cut))
-	return half.Lsh(half, uint(cut))
+	return n.Add(wide.Of(1).Shl(cut - 1)).Shr(cut).Shl(cut)
 }
 
 // AllDigits keeps a number as it is.

@@ -1,10 +1,11 @@
 package numbers
 
 import (
-	"math/big"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wide"
 )
 
 // TestCollide checks that numbers come back whose contexts share all of four bits.
@@ -22,12 +23,12 @@ func TestCollide(t *testing.T) {
 		w.Coder.Write(nil)
 		for i, n := range list {
 			contexts[0] = uint64(i)
-			w.Number(0, 7, AllDigits, new(big.Int).SetUint64(n), contexts...)
+			w.Number(0, 7, AllDigits, wide.Of(n), contexts...)
 		}
 		r.Coder.Read(w.Coder.Finish())
 		for i, n := range list {
 			contexts[0] = uint64(i)
-			if got := r.Number(0, 7, AllDigits, nil, contexts...); got.Uint64() != n || !got.IsUint64() {
+			if got := r.Number(0, 7, AllDigits, wide.Number{}, contexts...); got != wide.Of(n) {
 				t.Fatalf("number %d is %v, want %d", i, got, n)
 			}
 		}
