@@ -230,7 +230,7 @@ func (s *search) forest(shapes []*shape) draft {
 // order of calls.
 func (s *search) stretched(shapes []*shape) draft {
 	best := s.draft(plan{shapes: shapes})
-	if s.affords(1) && storedSize(best.sections.grammars) >= worth(best.size()) {
+	if s.affords(1) && best.hasGrammars() {
 		best = s.addStreams(best, shapes)
 	}
 	best.setOrder(s.ctx, s.a, s.order)
@@ -264,6 +264,12 @@ func (s *search) addStreams(best draft, shapes []*shape) draft {
 		return s.draft(plan{shapes: shapes})
 	}
 	return best
+}
+
+// hasGrammars reports whether the grammars of e take what streams have to be worth.
+func (e *draft) hasGrammars() bool {
+	size := storedSize(e.sections.grammars)
+	return size >= minSaved || size >= worth(e.size())
 }
 
 // worth returns how much smaller a trace of a size has to be with streams than without them.
@@ -309,8 +315,12 @@ func (s *search) toBlocks(e *draft) error {
 	if _, err := m.parseTable(c, math.MaxUint64); err != nil {
 		return err
 	}
-	size, symbols := storedSize(c.grammars), m.symbols()
-	if size < minSaved || symbols > maxMixed || int64(symbolWork*symbols) > s.budget {
+	symbols := m.symbols()
+	if symbols > maxMixed || int64(symbolWork*symbols) > s.budget {
+		return m.checkGrammars(c.grammars)
+	}
+	size := storedSize(c.grammars)
+	if size < minSaved {
 		return m.checkGrammars(c.grammars)
 	}
 	sorted, in := *m, *c
@@ -319,7 +329,7 @@ func (s *search) toBlocks(e *draft) error {
 	if s.ctx.Err() != nil {
 		return nil
 	}
-	saved := c.size() - in.size() // of the signatures
+	saved := e.size() - in.size() // of the signatures
 	if saved <= 0 {
 		sorted, in, saved = *m, *c, 0
 	}

@@ -52,7 +52,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 // are not where grammars take next to nothing, as streams would have to say the order of calls, or where a
 // symbol of them takes less than a bit of the trace: then all of it is predicted already.
 func worthStretching(shapes []*shape, e *draft) bool {
-	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && storedSize(e.sections.grammars) >= worth(e.size())
+	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && e.hasGrammars()
 }
 
 // sampleOf returns the first shapes that have few symbols together, one at least.
