@@ -43,17 +43,20 @@ func (s *Summary) diagnose(ctx context.Context, file []byte) {
 
 // exactSeries returns how many bytes the times of every call take, 0 if there are none or if they have an error.
 func exactSeries(t *trace.Trace) (bytes int64, err error) {
+	for _, s := range t.Sections() {
+		if s.Kind == layout.KindSeries {
+			bytes += s.Size
+		}
+	}
+	if bytes == 0 {
+		return 0, nil
+	}
 	times, err := query.OpenTimes(t)
 	if err != nil {
 		return 0, err
 	}
 	if error, err := times.Guarantee(); err != nil || error != timing.Exact {
 		return 0, err
-	}
-	for _, s := range t.Sections() {
-		if s.Kind == layout.KindSeries {
-			bytes += s.Size
-		}
 	}
 	return bytes, nil
 }
