@@ -1,6 +1,7 @@
 package otf2
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -165,4 +166,30 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestNothingLeft checks that nothing is left after an error.
+func TestNothingLeft(t *testing.T) {
+	tr := testtrace.Stencil(t, "exact")
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := errors.New("stop")
+	for _, tt := range []struct {
+		name string
+		o    Options
+		want error
+	}{
+		{"cancelled", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error { cancel(); return nil }}},
+			context.Canceled},
+		{"stopped", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error { return stop }}}, stop},
+		{"no compiler", Options{Bridge: archive.Options{Compiler: "no-such-compiler"}}, archive.ErrNoLibrary},
+	} {
+		directory := filepath.Join(t.TempDir(), "run.otf2")
+		if _, err := Write(ctx, directory, tr, tt.o); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+		if _, err := os.Stat(directory); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the directory is there: %v", tt.name, err)
+		}
+		ctx = t.Context()
+	}
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
-	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -250,11 +249,3 @@ func (w *writer) locations() {
 
 // locationID returns the number of the location of the k-th thread of the i-th rank, as Score-P has it.
 func locationID(i, k int) uint64 { return uint64(k)<<32 | uint64(i) }
-
-// timesOf says how exact the times of a rank are, and marks estimates.
-func timesOf(r *events.Rank) string {
-	if r.TimesBy() == query.Series {
-		return r.TimesLabel()
-	}
-	return "estimates: " + r.TimesLabel()
-}

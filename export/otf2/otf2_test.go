@@ -64,3 +64,25 @@ func TestBounds(t *testing.T) {
 		return newWriter(&sizer{w: w}, choice).write(ctx)
 	})
 }
+
+// TestTimes checks that ranks say how exact their times are.
+func TestTimes(t *testing.T) {
+	for times, want := range map[string]string{"exact": "as recorded", "statistics": "estimated from statistics"} {
+		records, _ := collect(t, testtrace.Stencil(t, times), export.Options{})
+		var texts []string
+		n := 0
+		for _, k := range records {
+			switch k.Kind.Name {
+			case "String":
+				texts = append(texts, k.Texts[0])
+			case "LocationGroupProperty":
+				if n++; texts[k.Values[1]] != "times" || texts[k.Values[3]] != want {
+					t.Errorf("%s: property %s is %q, want %q", times, texts[k.Values[1]], texts[k.Values[3]], want)
+				}
+			}
+		}
+		if n != 4 {
+			t.Errorf("%s: %d ranks have properties", times, n)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func eventOf(k *archive.Kind, values ...uint64) (e event) {
 func (w *writer) rank(ctx context.Context, r *events.Rank) error {
 	i, _ := w.indexOf(r.Number)
 	g := &w.groups[i]
-	g.times = timesOf(r)
+	g.times = r.TimesLabel()
 	p := &process{writer: w, rank: r, numbers: r.Numbers(), first: -1, calls: make([]*call, r.Terminals()),
 		actions: events.AreActions(w.choice.Source().Functions()), sites: query.SitesOf(w.choice.Source()),
 		active: make(map[int64][]pending), remote: make(map[*window][]*access),
