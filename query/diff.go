@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/sums"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -81,6 +82,10 @@ type Difference struct {
 type DiffOptions struct {
 	Options
 	Ignore Ignored
+
+	// Regions are the parts of both traces that are compared, both or none of them nil. Ranks that are not in
+	// them made no calls. Region has to be nil.
+	Regions [2]*Region
 }
 
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
@@ -91,8 +96,10 @@ type DiffOptions struct {
 // cannot be counted is no error.
 func OpenDiff(ctx context.Context, a, b *trace.Trace, o DiffOptions) (*Diff, error) {
 	need.That(a != nil && b != nil, "query: no trace")
-	d := newDiffer(a, b, &o.Ignore)
-	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
+	need.That(o.Region == nil && (o.Regions[0] == nil) == (o.Regions[1] == nil), "query: a region of one of two traces")
+	d := newDiffer(a, b, &o)
+	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()},
+		Reordered: o.Regions[0] == nil && reordered(a, b)}
 	ranksA, err := o.ranks(a, rankMemory)
 	if err != nil {
 		return nil, err
@@ -101,9 +108,11 @@ func OpenDiff(ctx context.Context, a, b *trace.Trace, o DiffOptions) (*Diff, err
 	if err != nil {
 		return nil, err
 	}
+	ranksA = slices.DeleteFunc(ranksA, func(rank int) bool { return !d.a.has(rank) })
+	ranksB = slices.DeleteFunc(ranksB, func(rank int) bool { return !d.b.has(rank) })
 	var both, different []int
 	for _, rank := range ranksA {
-		if _, ok := b.ShapeOf(rank); ok {
+		if d.b.has(rank) {
 			both = append(both, rank)
 		}
 	}
@@ -134,7 +143,7 @@ func OpenDiff(ctx context.Context, a, b *trace.Trace, o DiffOptions) (*Diff, err
 		}
 	}
 	if result.Different = rankenc.SetOf(different...); result.differs() {
-		if err = result.summarize(ctx, a, b, o.Options); err != nil {
+		if err = result.summarize(ctx, a, b, o); err != nil {
 			return nil, err
 		}
 		result.Calls = d.differences()
@@ -187,18 +196,33 @@ func (d *differ) difference(rank int, at positions) (*Difference, error) {
 	result := &Difference{Rank: rank, Position: at.a, PositionB: at.b}
 	for _, side := range []struct {
 		of       *diffSide
-		position uint64
+		position *uint64
 		call     *string
-	}{{d.a, at.a, &result.A}, {d.b, at.b, &result.B}} {
+	}{{d.a, &result.Position, &result.A}, {d.b, &result.PositionB, &result.B}} {
 		r, err := side.of.trace.Folded(rank, nil)
 		if err != nil {
 			return nil, err
 		}
-		if side.position < r.Len() {
-			*side.call = string(side.of.printer.AppendCall(nil, r.CallAt(side.position)))
+		at, more := side.of.position(r, *side.position)
+		if *side.position = at; more {
+			*side.call = string(side.of.printer.AppendCall(nil, r.CallAt(at)))
 		}
 	}
 	return result, nil
+}
+
+// position returns the position in a rank of the n-th call that is compared, false if there are no more.
+func (s *diffSide) position(r *trace.Rank, n uint64) (position uint64, more bool) {
+	if s.region == nil {
+		return n, n < r.Len()
+	}
+	for _, of := range s.region.Spans(r.Number()) {
+		if position = of.First + n; position < of.End {
+			return position, true
+		}
+		position, n = of.End, n-(of.End-of.First)
+	}
+	return position, false
 }
 
 // A CountDifference is how often something is called in two traces.
@@ -258,19 +282,22 @@ type SizeDifference struct {
 	B     uint64 `json:"b_messages"`
 }
 
+// of returns the options of one of the traces.
+func (o *DiffOptions) of(side int) Options {
+	one := o.Options
+	one.Region = o.Regions[side]
+	return one
+}
+
 // summarize counts what two traces have.
-func (d *Diff) summarize(ctx context.Context, a, b *trace.Trace, o Options) error {
+func (d *Diff) summarize(ctx context.Context, a, b *trace.Trace, o DiffOptions) error {
 	o.Progress = nil
 	var calls [2]uint64
 	var functions [2]map[string]uint64
 	for i, t := range []*trace.Trace{a, b} {
-		p, err := countCalls(ctx, t, o)
-		if err != nil {
+		var err error
+		if calls[i], functions[i], err = countFunctions(ctx, t, o.of(i)); err != nil {
 			return err
-		}
-		calls[i], functions[i] = p.Calls, make(map[string]uint64)
-		for _, f := range p.Functions {
-			functions[i][f.Name] = f.Calls
 		}
 	}
 	d.A.Calls, d.B.Calls = calls[0], calls[1]
@@ -278,12 +305,43 @@ func (d *Diff) summarize(ctx context.Context, a, b *trace.Trace, o Options) erro
 	return d.countMessages(ctx, a, b, o)
 }
 
+// countFunctions returns how many calls of each function a trace has.
+func countFunctions(ctx context.Context, t *trace.Trace, o Options) (all uint64, functions map[string]uint64, err error) {
+	functions = make(map[string]uint64)
+	add := func(name string, n uint64) {
+		functions[name], all = wire.AddSat(functions[name], n), wire.AddSat(all, n)
+	}
+	if o.Region == nil {
+		p, err := countCalls(ctx, t, o)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, f := range p.Functions {
+			add(f.Name, f.Calls)
+		}
+		return p.Calls, functions, nil
+	}
+	for shape := range t.Shapes() {
+		parts, err := o.Region.Parts(shape)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, part := range parts {
+			ranks := uint64(o.among(part.Ranks).Len())
+			for s, n := range part.Grammar.Occurrences() {
+				add(t.Functions()[t.FunctionOf(int(s))].Name, wire.MulSat(n, ranks))
+			}
+		}
+	}
+	return all, functions, nil
+}
+
 // countMessages fills in what differs in messages. It returns an error only if the work
 // was cancelled.
-func (d *Diff) countMessages(ctx context.Context, a, b *trace.Trace, o Options) error {
+func (d *Diff) countMessages(ctx context.Context, a, b *trace.Trace, o DiffOptions) error {
 	var counted [2]*Messages
 	for i, t := range []*trace.Trace{a, b} {
-		if counted[i], d.Uncounted[i] = countMessages(ctx, t, o); ctx.Err() != nil {
+		if counted[i], d.Uncounted[i] = countMessages(ctx, t, o.of(i)); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}

@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -35,9 +36,9 @@ type countedCall struct {
 	ranks rankenc.SetBuilder
 }
 
-func newDiffer(a, b *trace.Trace, ignore *Ignored) *differ {
+func newDiffer(a, b *trace.Trace, o *DiffOptions) *differ {
 	d := &differ{
-		a: newDiffSide(a, ignore), b: newDiffSide(b, ignore),
+		a: newDiffSide(a, o.Regions[0], &o.Ignore), b: newDiffSide(b, o.Regions[1], &o.Ignore),
 		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall),
 		functions: make(map[string]*rankenc.SetBuilder),
 	}
@@ -118,17 +119,19 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 // equalFolded reports whether the calls of a rank are the same, of which arguments advance, and how many there
 // are. It does not tell that they differ: false says nothing.
 func (d *differ) equalFolded(rank int) (calls uint64, equal bool) {
-	if d.a.names != nil || d.a.ignore.Addresses { // values that advance may have names, or may not count
+	// Values that advance may have names, or may not count; and of a part of the calls it is not known which.
+	if d.a.names != nil || d.a.ignore.Addresses || d.a.region != nil {
 		return 0, false
 	}
-	x, err := d.a.trace.Folded(rank, nil)
+	of, err := d.a.trace.Folded(rank, nil)
 	if err != nil {
 		return 0, false
 	}
-	y, err := d.b.trace.Folded(rank, nil)
-	if err != nil || x.Len() != y.Len() || !x.SameStreams(y) {
+	other, err := d.b.trace.Folded(rank, nil)
+	if err != nil || of.Len() != other.Len() || !of.SameStreams(other) {
 		return 0, false
 	}
+	x, y := &comparedCalls{Rank: of}, &comparedCalls{Rank: other}
 	ids := make(map[string]uint32)
 	ofX, ofY := d.a.identify(x, ids, folded), d.b.identify(y, ids, folded)
 	if slices.Contains(ofX, ignoredCall) || slices.Contains(ofY, ignoredCall) {
@@ -138,7 +141,7 @@ func (d *differ) equalFolded(rank int) (calls uint64, equal bool) {
 }
 
 // prefix returns after how many calls two ranks first differ, by the ids of calls.
-func (d *differ) prefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
+func (d *differ) prefix(x, y *comparedCalls, ofX, ofY []uint32) positions {
 	if x.Listed() || y.Listed() || slices.Contains(ofX, ignoredCall) || slices.Contains(ofY, ignoredCall) {
 		return commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
 	}
@@ -147,7 +150,7 @@ func (d *differ) prefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
 }
 
 // isFrame reports whether calls at a position begin, or end, MPI in both traces.
-func (d *differ) isFrame(x, y *trace.Rank, at positions) bool {
+func (d *differ) isFrame(x, y *comparedCalls, at positions) bool {
 	a, b := x.Walk(at.a).Next(), y.Walk(at.b).Next()
 	if a.Count == 0 || b.Count == 0 {
 		return false
@@ -158,9 +161,9 @@ func (d *differ) isFrame(x, y *trace.Rank, at positions) bool {
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
 // of x and y may be nil.
-func (d *differ) count(rank int, x, y *trace.Rank, ofX, ofY []uint32, n int) error {
+func (d *differ) count(rank int, x, y *comparedCalls, ofX, ofY []uint32, n int) error {
 	counts := make([][2]uint64, n)
-	for k, calls := range []*trace.Rank{x, y} {
+	for k, calls := range []*comparedCalls{x, y} {
 		if calls == nil {
 			continue
 		}
@@ -175,7 +178,7 @@ func (d *differ) count(rank int, x, y *trace.Rank, ofX, ofY []uint32, n int) err
 		of  *diffSide
 		ids []uint32
 	}{{d.a, ofX}, {d.b, ofY}} {
-		var read *trace.Rank
+		var read *comparedCalls
 		for terminal, id := range side.ids {
 			if id == ignoredCall {
 				continue
@@ -302,6 +305,7 @@ func commonWalk(x, y *sequitur.Walker, ofX, ofY []uint32) (at positions) {
 // A diffSide is one of the traces that are compared.
 type diffSide struct {
 	trace     *trace.Trace
+	region    *Region // whose calls are compared; nil for all
 	ignore    *Ignored
 	printer   *trace.Printer
 	functions []uint32               // the id of each
@@ -312,8 +316,8 @@ type diffSide struct {
 // A frame says whether a function begins or ends MPI.
 type frame struct{ begins, ends bool }
 
-func newDiffSide(t *trace.Trace, ignore *Ignored) *diffSide {
-	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}),
+func newDiffSide(t *trace.Trace, region *Region, ignore *Ignored) *diffSide {
+	s := &diffSide{trace: t, region: region, ignore: ignore, printer: t.Printer(trace.PrintOptions{}),
 		functions: make([]uint32, len(t.Functions())), names: make(map[format.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
@@ -327,13 +331,13 @@ func newDiffSide(t *trace.Trace, ignore *Ignored) *diffSide {
 }
 
 // frameOf returns what a call begins or ends.
-func (s *diffSide) frameOf(calls *trace.Rank, terminal uint32) frame {
+func (s *diffSide) frameOf(calls *comparedCalls, terminal uint32) frame {
 	return s.frames[calls.Function(terminal)]
 }
 
 // withoutFrame returns the ids of terminals with others, from n on, for calls that begin or
 // end MPI.
-func (s *diffSide) withoutFrame(calls *trace.Rank, ids []uint32, n int) []uint32 {
+func (s *diffSide) withoutFrame(calls *comparedCalls, ids []uint32, n int) []uint32 {
 	ids = slices.Clone(ids)
 	for terminal := range ids {
 		if f := s.frameOf(calls, uint32(terminal)); f != (frame{}) {
@@ -346,18 +350,67 @@ func (s *diffSide) withoutFrame(calls *trace.Rank, ids []uint32, n int) []uint32
 	return ids
 }
 
+// has reports whether a rank made calls that are compared.
+func (s *diffSide) has(rank int) bool {
+	_, ok := s.trace.ShapeOf(rank)
+	return ok && (s.region == nil || len(s.region.Spans(rank)) > 0)
+}
+
 // calls reads what a rank called, nil if it made no calls. Addresses that advance are not told apart if they do
 // not count.
-func (s *diffSide) calls(rank int) (*trace.Rank, error) {
-	if _, ok := s.trace.ShapeOf(rank); !ok {
+func (s *diffSide) calls(rank int) (c *comparedCalls, err error) {
+	if !s.has(rank) {
 		return nil, nil
 	}
+	c = new(comparedCalls)
 	if !s.ignore.Addresses {
-		return s.trace.Rank(rank)
+		c.Rank, err = s.trace.Rank(rank)
+	} else {
+		c.Rank, err = s.trace.Folded(rank, func(function, param int) bool {
+			return s.trace.Functions()[function].Params[param].Type.Kind != cst.KindPointer
+		})
 	}
-	return s.trace.Folded(rank, func(function, param int) bool {
-		return s.trace.Functions()[function].Params[param].Type.Kind != cst.KindPointer
-	})
+	if err == nil && s.region != nil {
+		c.cut, err = cutOf(c.Rank.Grammar(), s.region.Spans(rank))
+	}
+	return c, err
+}
+
+// comparedCalls are the calls of a rank, or those of them that are compared.
+type comparedCalls struct {
+	*trace.Rank
+	cut *sequitur.Grammar // of these, nil for all
+}
+
+// Len returns how many there are, as the methods below are those of a rank.
+func (c *comparedCalls) Len() uint64 {
+	if c.cut != nil {
+		return c.cut.Len()
+	}
+	return c.Rank.Len()
+}
+
+func (c *comparedCalls) Listed() bool { return c.cut == nil && c.Rank.Listed() }
+
+func (c *comparedCalls) Grammar() *sequitur.Grammar {
+	if c.cut != nil {
+		return c.cut
+	}
+	return c.Rank.Grammar()
+}
+
+func (c *comparedCalls) Walk(position uint64) *sequitur.Walker {
+	if c.cut != nil {
+		return c.cut.Walk(position)
+	}
+	return c.Rank.Walk(position)
+}
+
+func (c *comparedCalls) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
+	if c.cut != nil {
+		return c.cut.Occurrences()
+	}
+	return c.Rank.Occurrences()
 }
 
 // matchFunctions gives functions that another trace has, too, the ids that they have there, and those that
@@ -397,7 +450,7 @@ const (
 
 // identify returns an id for each terminal of calls, the one that ids has for an equal
 // call or a new one.
-func (s *diffSide) identify(calls *trace.Rank, ids map[string]uint32, by likeness) []uint32 {
+func (s *diffSide) identify(calls *comparedCalls, ids map[string]uint32, by likeness) []uint32 {
 	if calls == nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ type renamedSide struct {
 }
 
 // renamedCalls returns a rank of the side.
-func (s *diffSide) renamedCalls(r *trace.Rank, ids []uint32) *renamedSide {
+func (s *diffSide) renamedCalls(r *comparedCalls, ids []uint32) *renamedSide {
 	x := &renamedSide{walker: r.Walk(0), ids: ids, calls: make([]renamedCall, r.Terminals()),
 		found: make(map[messagePlace]bool), free: make(map[int64]bool)}
 	for terminal := range x.calls {
@@ -209,7 +209,7 @@ func (x *renamedSide) take(n uint64) {
 
 // renamedPrefix returns after how many calls two ranks first differ, by the ids of calls and by which
 // requests they name.
-func (d *differ) renamedPrefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
+func (d *differ) renamedPrefix(x, y *comparedCalls, ofX, ofY []uint32) positions {
 	a, b := d.a.renamedCalls(x, ofX), d.b.renamedCalls(y, ofY)
 	toB, toA := make(map[int64]int64), make(map[int64]int64)
 	same := func(u, v handleUse) bool {
@@ -267,7 +267,7 @@ func passedAt(x *renamedSide) uint64 {
 }
 
 // sameCounts reports whether two ranks make the calls of each id equally often.
-func sameCounts(x, y *trace.Rank, ofX, ofY []uint32) bool {
+func sameCounts(x, y *comparedCalls, ofX, ofY []uint32) bool {
 	counts := make(map[uint32]int64)
 	for s, n := range x.Occurrences() {
 		counts[ofX[s]] += int64(n)

@@ -99,6 +99,7 @@ func TestRegions(t *testing.T) {
 			checkRegionMessages(t, path, options, want)
 			checkRegionWaits(t, path, options, want, tt.in)
 			checkRegionGrammar(t, path, options, want)
+			checkRegionDiff(t, path, options, want)
 			if !strings.HasPrefix(tt.options, "--from") {
 				checkRegionEfficiency(t, path, options, all, want)
 			}
@@ -288,5 +289,15 @@ func checkRegionEfficiency(t *testing.T, path string, options []string, all, wan
 	if len(a.Traces) != 1 || math.Abs(float64(e.Max)-slices.Max(computing)) > 1000 ||
 		math.Abs(float64(e.Total)-computing[0]-computing[1]-computing[2]-computing[3]) > 4000 {
 		t.Errorf("efficiency: %v and %v of computing, not %v", e.Max, e.Total, computing)
+	}
+}
+
+// checkRegionDiff compares a part with the same.
+func checkRegionDiff(t *testing.T, path string, options []string, want []heatCall) {
+	t.Helper()
+	var d answer.Diff
+	answerTo(t, &d, append([]string{"diff", path, path}, options...)...)
+	if !d.Same || d.A.Calls != uint64(len(want)) || d.B.Calls != uint64(len(want)) || len(d.Regions) != 2 {
+		t.Errorf("diff compares %d and %d calls, not %d: %+v", d.A.Calls, d.B.Calls, len(want), d)
 	}
 }

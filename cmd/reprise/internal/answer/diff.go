@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -21,7 +22,7 @@ import (
 
 func NewDiff() *cobra.Command {
 	q := &cli.Question{Command: cli.NewCommand("diff")}
-	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRanks})
+	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion})
 	ignore := new(ignoreFlag)
 	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+
 		", or names of functions, with commas")
@@ -33,7 +34,7 @@ func NewDiff() *cobra.Command {
 		if len(args) != 2 {
 			return cli.BadUsage(fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument")))
 		}
-		return nil
+		return q.CheckPart(q.Command)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1], ignore) }
 	return q.Command
@@ -82,6 +83,9 @@ type Diff struct {
 	Ignored []string  `json:"ignored,omitempty"`
 	Same    bool      `json:"equal"`
 	*query.Diff
+
+	// Regions are the parts of both that are compared, none for all of the runs.
+	Regions    []*query.Region    `json:"regions,omitempty"`
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
 	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls of the run; only if both traces have it
 	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
@@ -122,11 +126,18 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 		return err
 	}
 	d := &Diff{Schema: cli.Schema, Traces: [2]string{pathA, pathB}, Ignored: ignore.words}
+	regions, err := q.RegionsOf(d.Traces, [2]*trace.Trace{a, b})
+	if err != nil {
+		return err
+	}
+	if regions[0] != nil {
+		d.Regions = regions[:]
+	}
 	d.Unreadable = cli.Unreadable(a).Union(cli.Unreadable(b))
 	if q.Ranks == nil {
-		for _, tr := range []*trace.Trace{a, b} {
-			run, err := diagnosis.Open(q.Context(), tr, diagnosis.Options{})
-			if err != nil {
+		for i, tr := range []*trace.Trace{a, b} {
+			run, err := diagnosis.Open(q.Context(), tr, diagnosis.Options{Region: regions[i]})
+			if err != nil && !errors.Is(err, query.ErrNoSeries) {
 				return err
 			}
 			if run != nil {
@@ -141,7 +152,8 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 	}
 	*q.Ranks = q.Ranks.Difference(d.Unreadable)
 	err = q.Query("diff", func(o query.Options) (err error) {
-		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignore.Ignored})
+		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignore.Ignored,
+			Regions: regions})
 		return err
 	})
 	if err != nil {
@@ -169,28 +181,22 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 // profile fills in the numbers of calls and, if both traces have statistics, the times
 // of functions.
 func (d *Diff) profile(q *cli.Question, a, b *trace.Trace) error {
-	o := query.Options{Ranks: q.Ranks}
-	var profiles [2]*query.Profile
-	for k, tr := range []*trace.Trace{a, b} {
-		var err error
-		if profiles[k], err = query.OpenProfile(q.Context(), tr, o); err != nil {
-			return err
-		}
-	}
-	d.A.Calls, d.B.Calls = profiles[0].Calls, profiles[1].Calls
-	if !profiles[0].Timed || !profiles[1].Timed {
-		return nil
-	}
 	var times [2]map[string]query.Nanoseconds
 	var sums [2]query.Nanoseconds
-	for k, p := range profiles {
-		times[k] = make(map[string]query.Nanoseconds)
-		for _, f := range p.Functions {
-			times[k][f.Name] = cli.Total(f.Time)
-			if !query.OutsideRun(f.Name) {
-				sums[k] += cli.Total(f.Time)
+	for k, tr := range []*trace.Trace{a, b} {
+		calls, of, err := d.timesOf(q, k, tr)
+		if err != nil {
+			return err
+		}
+		*[]*uint64{&d.A.Calls, &d.B.Calls}[k], times[k] = calls, of
+		for name, time := range of {
+			if !query.OutsideRun(name) {
+				sums[k] += time
 			}
 		}
+	}
+	if times[0] == nil || times[1] == nil {
+		return nil
 	}
 	d.TimeA, d.TimeB = &sums[0], &sums[1]
 	names := maps.Clone(times[0])
@@ -205,6 +211,42 @@ func (d *Diff) profile(q *cli.Question, a, b *trace.Trace) error {
 			cmp.Compare(s.Function, t.Function))
 	})
 	return nil
+}
+
+// timesOf returns how many calls that are compared one of the traces has, and how long those of each function take;
+// nil if that is not known.
+func (d *Diff) timesOf(q *cli.Question, side int, t *trace.Trace) (uint64, map[string]query.Nanoseconds, error) {
+	times := make(map[string]query.Nanoseconds)
+	o := query.Options{Ranks: q.Ranks}
+	if d.Regions == nil {
+		p, err := query.OpenProfile(q.Context(), t, o)
+		if err != nil {
+			return 0, nil, err
+		}
+		if !p.Timed {
+			return p.Calls, nil, nil
+		}
+		for _, f := range p.Functions {
+			times[f.Name] = cli.Total(f.Time)
+		}
+		return p.Calls, times, nil
+	}
+	of, err := query.OpenTimes(t)
+	if err != nil {
+		return 0, nil, err
+	}
+	o.Region = d.Regions[side]
+	a, err := of.Activity(q.Context(), int64(q.Part.From), q.Part.Until(), o)
+	if err != nil {
+		return 0, nil, err
+	}
+	if a.Source == query.None {
+		return a.Calls, nil, nil
+	}
+	for _, f := range a.Functions {
+		times[f.Name] = f.Time
+	}
+	return a.Calls, times, nil
 }
 
 // distance returns how far apart the times are, the largest number if one is not known.
@@ -242,6 +284,12 @@ func (d *Diff) but() string {
 }
 
 func (d *Diff) print(q *cli.Question) {
+	for i, g := range d.Regions {
+		if g.Kind != query.TimesRegion {
+			q.Printf("%c  %s: %s of %s\n", "AB"[i], text.Printable(g.String()), text.Plural(g.Calls, "call"),
+				text.Ranks(g.Ranks))
+		}
+	}
 	if d.Same {
 		q.Printf("equal%s: %s of %s\n", d.but(), text.Plural(d.A.Calls, "call"), text.Plural(d.Compared, "rank"))
 		if d.TimeA != nil {
@@ -290,7 +338,11 @@ func (d *Diff) printRuns(q *cli.Question) {
 	}
 	rows := answers.Comparison(d.Runs[0], d.Runs[1])
 	q.Printf("\n")
-	t := text.NewTable(q.OutOrStdout(), text.All, "<of the run", "A", "B", "difference")
+	what := "<of the run"
+	if d.Regions != nil {
+		what = "<of the part"
+	}
+	t := text.NewTable(q.OutOrStdout(), text.All, what, "A", "B", "difference")
 	for _, r := range rows {
 		t.Row(r.Name, r.A, r.B, r.Change)
 	}

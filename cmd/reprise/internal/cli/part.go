@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Part is the options that choose a part of a run, which mean the same for every question: --phase, --loop, --from
@@ -73,10 +75,28 @@ func (p *Part) of(q *Question) (*query.Region, error) {
 	if !p.chosen {
 		return nil, nil
 	}
-	g, err := query.OpenRegion(q.Context(), q.Trace, query.Selection{Phase: p.phase, Loop: p.loop, Between: p.Times,
-		From: int64(p.From), To: int64(p.To)})
+	g, err := p.in(q.Context(), q.Trace)
 	if err != nil {
 		return nil, q.Fail(err)
 	}
 	return g, nil
+}
+
+// RegionsOf returns the part that is chosen of two traces, nil of both if all of the run is.
+func (q *Question) RegionsOf(paths [2]string, traces [2]*trace.Trace) (regions [2]*query.Region, err error) {
+	for i, t := range traces {
+		if !q.Part.chosen {
+			break
+		}
+		if regions[i], err = q.Part.in(q.Context(), t); err != nil {
+			return regions, FileError(paths[i], err)
+		}
+	}
+	return regions, nil
+}
+
+// in returns the region of a trace.
+func (p *Part) in(ctx context.Context, t *trace.Trace) (*query.Region, error) {
+	return query.OpenRegion(ctx, t, query.Selection{Phase: p.phase, Loop: p.loop, Between: p.Times,
+		From: int64(p.From), To: int64(p.To)})
 }
