@@ -123,8 +123,13 @@ func (e *encoder) rank(r *events.Rank) error {
 	e.metadata(r.Number, threadID(0), "process_name", name{"rank " + strconv.Itoa(r.Number)})
 	e.metadata(r.Number, threadID(0), "process_labels", labels{"times: " + r.TimesLabel()})
 	e.metadata(r.Number, threadID(0), "process_sort_index", order{r.Number})
+	regions, last := r.Regions(), make(map[int32]int64) // ends of threads
+	region := func(x events.RegionEdge) { e.region(r.Number, x) }
 	for thread := range r.Threads() {
 		e.metadata(r.Number, threadID(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
+		if regions != nil {
+			e.metadata(r.Number, regionsID(thread), "thread_name", name{"regions of thread " + strconv.Itoa(int(thread))})
+		}
 	}
 	ends := make([][]byte, r.Terminals())
 	place := []byte(`,"pid":` + strconv.Itoa(r.Number) + `,"tid":`)
@@ -148,8 +153,29 @@ func (e *encoder) rank(r *events.Rank) error {
 			return err
 		}
 		e.messages(r, call, place)
+		if regions != nil {
+			regions.Call(call, region)
+			last[call.Thread] = call.End
+		}
+	}
+	for thread := range r.Threads() {
+		regions.End(thread, last[thread], region)
 	}
 	return nil
+}
+
+// region writes where a region begins or ends.
+func (e *encoder) region(rank int, x events.RegionEdge) {
+	e.next()
+	begin := `{"ph":"E","pid":`
+	if x.Begins {
+		begin = `{"ph":"B","pid":`
+	}
+	b := strconv.AppendInt(append(e.scratch[:0], begin...), int64(rank), 10)
+	b = strconv.AppendUint(append(b, `,"tid":`...), uint64(regionsID(x.Thread)), 10)
+	b = appendMicroseconds(append(b, `,"ts":`...), x.At)
+	e.scratch = append(append(append(b, `,"name":`...), marshal(events.Readable(x.Name))...), `,"cat":"region"}`...)
+	e.w.Write(e.scratch)
 }
 
 // messages writes the ends of messages that a call has: of those that end with it, in its
@@ -186,6 +212,9 @@ func threadID(thread int32) uint32 {
 	}
 	return uint32(thread) + 1
 }
+
+// regionsID returns the tid of the regions of a thread.
+func regionsID(thread int32) uint32 { return 1<<30 + threadID(thread) }
 
 // appendMicroseconds appends a time, in nanoseconds, not negative, as microseconds.
 func appendMicroseconds(dst []byte, ns int64) []byte {

@@ -100,6 +100,7 @@ type sequence struct {
 	kinds    interning // categories
 	args     interning // names of annotations
 	texts    interning
+	regions  *events.Regions
 	position []byte // annotation of all calls, but for its value
 	packet   []byte
 	scratch  []byte
@@ -119,12 +120,14 @@ func writeRank(w *bufio.Writer, r *events.Rank) error {
 		args:  interning{field: internedAnnotationName},
 		texts: interning{field: internedText},
 		end:   appendNumber(nil, packetSequence, uint64(r.Number)+1),
+
+		regions: r.Regions(),
 	}
 	s.describe()
 	s.end = appendNumber(s.end, packetSequenceFlags, stateNeeded)
 	s.position = appendNumber(nil, annotationName, s.args.id("position"))
 	s.position = protowire.AppendTag(s.position, annotationUint, protowire.VarintType)
-	waiting := make(map[int32]*begins) // by thread
+	waiting, last := make(map[int32]*begins), make(map[int32]int64) // by thread
 	for call, err := range r.All() {
 		if err != nil {
 			return err
@@ -141,8 +144,13 @@ func writeRank(w *bufio.Writer, r *events.Rank) error {
 		if err := s.ends(call); err != nil {
 			return err
 		}
+		if s.regions != nil {
+			s.regions.Call(call, s.region)
+			last[call.Thread] = call.End
+		}
 	}
 	for thread := range r.Threads() {
+		s.regions.End(thread, last[thread], s.region)
 		if b := waiting[thread]; b != nil {
 			b.flush(0, len(b.kept), s.begin)
 		}
@@ -223,7 +231,28 @@ func (s *sequence) describe() {
 		d = appendString(d, descriptorName, "thread "+strconv.Itoa(int(thread)))
 		d = appendNumber(d, descriptorOrder, uint64(thread))
 		s.write(appendBytes(append([]byte(nil), s.end...), packetTrackDescriptor, d))
+		if s.regions == nil {
+			continue
+		}
+		d = appendNumber(nil, descriptorUUID, regionsTrack(s.rank.Number, thread))
+		d = appendNumber(d, descriptorParent, track(s.rank.Number, -1))
+		d = appendString(d, descriptorName, "regions of thread "+strconv.Itoa(int(thread)))
+		d = appendNumber(d, descriptorOrder, uint64(thread))
+		s.write(appendBytes(append([]byte(nil), s.end...), packetTrackDescriptor, d))
 	}
+}
+
+// regionsTrack returns the id of the track of the regions of a thread.
+func regionsTrack(rank int, thread int32) uint64 { return track(rank, 1<<32+int64(uint32(thread))) }
+
+// region writes where a region begins or ends.
+func (s *sequence) region(x events.RegionEdge) {
+	event := appendNumber(nil, eventType, sliceEnd)
+	if x.Begins {
+		event = appendString(appendNumber(nil, eventType, sliceBegin), eventNameText, events.Readable(x.Name))
+	}
+	event = appendNumber(event, eventTrack, regionsTrack(s.rank.Number, x.Thread))
+	s.write(appendBytes(s.packetAt(x.At), packetTrackEvent, event))
 }
 
 // shape returns what the events of a terminal have in common, and writes what they
