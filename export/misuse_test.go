@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/csv"
+	"github.com/reprise-trace/reprise/export/otf2"
 	"github.com/reprise-trace/reprise/export/paraver"
 	"github.com/reprise-trace/reprise/export/parquet"
 	"github.com/reprise-trace/reprise/export/perfetto"
@@ -39,5 +40,6 @@ func TestMisuse(t *testing.T) {
 		calls[name+" of no trace"] = func() { write(io.Discard, nil) }
 		calls[name+" to nothing"] = func() { write(nil, tr) }
 	}
+	calls["otf2 of no trace"] = func() { otf2.Write(ctx, t.TempDir(), nil, otf2.Options{}) }
 	misuse.Panic(t, "export", calls)
 }

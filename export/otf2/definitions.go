@@ -32,6 +32,7 @@ type definitions struct {
 	mpi        bool // whether there are functions of MPI, or such as have its meaning
 
 	sets        map[string]uint64 // groups of ranks, by their members
+	lists       map[listOfRanks]uint64
 	groupList   []setOfRanks
 	comms       map[*semantics.Communicator]*communicator
 	commList    []*communicator
@@ -55,7 +56,7 @@ type recordWriter interface{ Write(*archive.Record) error }
 
 func newDefinitions(out recordWriter, index func(rank int) (uint64, bool)) *definitions {
 	return &definitions{out: out, index: index, texts: make(map[string]uint64), attributes: make(map[attribute]uint32),
-		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64),
+		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64), lists: make(map[listOfRanks]uint64),
 		comms:   make(map[*semantics.Communicator]*communicator),
 		windows: make(map[*semantics.Communicator]*window), files: make(map[string]uint64),
 		handles: make(map[*semantics.Communicator]*handle)}
@@ -72,7 +73,7 @@ func (d *definitions) put(k *archive.Kind, values []uint64, texts ...string) {
 func (d *definitions) define(k *archive.Kind, values ...uint64) { d.put(k, values) }
 
 // maxTexts is how many texts are kept, to write each once; then it starts again.
-const maxTexts = 1 << 19
+const maxTexts = 1 << 18
 
 // text returns the number of a String.
 func (d *definitions) text(s string) uint64 {
@@ -170,8 +171,27 @@ type setOfRanks struct {
 	self    bool // the group that stands for each rank alone
 }
 
+// A listOfRanks is one that communicators with the same members share.
+type listOfRanks struct {
+	first *int
+	count int
+}
+
 // set returns the number of a group of ranks, without those that were not chosen.
 func (d *definitions) set(ranks []int) uint64 {
+	if len(ranks) == 0 {
+		return d.setOf(ranks)
+	}
+	list := listOfRanks{&ranks[0], len(ranks)}
+	id, ok := d.lists[list]
+	if !ok {
+		id = d.setOf(ranks)
+		d.lists[list] = id
+	}
+	return id
+}
+
+func (d *definitions) setOf(ranks []int) uint64 {
 	var key strings.Builder
 	var members []uint64
 	for _, r := range ranks {

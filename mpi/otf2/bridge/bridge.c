@@ -267,9 +267,39 @@ static OTF2_FlushType pre_flush(void *data, OTF2_FileType type, OTF2_LocationRef
 	return OTF2_FLUSH;
 }
 
+/* The chunks of a buffer of libotf2, which writes them when it gets no more: by itself, it takes 128. */
+struct chunks { void *of[4]; unsigned used; };
+
+static void *allocate_chunk(void *data, OTF2_FileType type, OTF2_LocationRef location, void **kept, uint64_t size)
+{
+	(void)data, (void)type, (void)location;
+	struct chunks *c = *kept;
+	if (!c && !(c = *kept = calloc(1, sizeof *c)))
+		return NULL;
+	if (c->used == sizeof c->of / sizeof *c->of)
+		return NULL;
+	if (!c->of[c->used] && !(c->of[c->used] = malloc(size)))
+		return NULL;
+	return c->of[c->used++];
+}
+
+static void free_chunks(void *data, OTF2_FileType type, OTF2_LocationRef location, void **kept, bool final)
+{
+	(void)data, (void)type, (void)location;
+	struct chunks *c = *kept;
+	if (!c)
+		return;
+	c->used = 0;
+	for (unsigned i = 0; final && i < sizeof c->of / sizeof *c->of; i++)
+		free(c->of[i]);
+	if (final)
+		free(c), *kept = NULL;
+}
+
 static void open_archive(void)
 {
 	static const OTF2_FlushCallbacks flushing = {.otf2_pre_flush = pre_flush};
+	static const OTF2_MemoryCallbacks memory = {allocate_chunk, free_chunks};
 	if (archive)
 		return;
 	archive = OTF2_Archive_Open(directory, "traces", OTF2_FILEMODE_WRITE, event_chunk, definition_chunk,
@@ -277,6 +307,7 @@ static void open_archive(void)
 	if (!archive)
 		fail("the archive cannot be made");
 	check(OTF2_Archive_SetFlushCallbacks(archive, &flushing, NULL), "flush callbacks");
+	check(OTF2_Archive_SetMemoryCallbacks(archive, &memory, NULL), "memory callbacks");
 	check(OTF2_Archive_SetSerialCollectiveCallbacks(archive), "callbacks");
 	check(OTF2_Archive_OpenEvtFiles(archive), "event files");
 	if (!(definitions = OTF2_Archive_GetGlobalDefWriter(archive)))
