@@ -86,3 +86,29 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestRoles checks the roles of functions, which are those of Score-P.
+func TestRoles(t *testing.T) {
+	loadTables()
+	for name, want := range map[string]uint64{
+		"MPI_Send": roles.pointToPoint, "MPI_Isend_c": roles.pointToPoint, "MPI_Recv_init": roles.pointToPoint,
+		"MPI_Iprobe": roles.pointToPoint, "MPI_Waitall": roles.none, "MPI_Request_free": roles.none,
+		"MPI_Barrier": roles.barrier, "MPI_Ibarrier": roles.barrier, "MPI_Bcast": roles.one2all,
+		"MPI_Igatherv": roles.all2one, "MPI_Reduce": roles.all2one, "MPI_Allreduce": roles.all2all,
+		"MPI_Reduce_scatter": roles.all2all, "MPI_Neighbor_alltoall": roles.all2all, "MPI_Scan": roles.other,
+		"MPI_Iexscan": roles.other, "MPI_Put": roles.rma, "MPI_Rget": roles.rma, "MPI_Accumulate": roles.atomic,
+		"MPI_Compare_and_swap": roles.atomic, "MPI_Win_fence": roles.none, "MPI_Win_create": roles.none,
+		"MPI_Win_allocate": roles.allocate, "MPI_Alloc_mem": roles.allocate, "MPI_Free_mem": roles.deallocate,
+		"MPI_File_write_at_all": roles.file, "MPI_File_iread": roles.file, "MPI_File_open": roles.fileMetadata,
+		"MPI_File_seek": roles.fileMetadata, "MPI_Init": roles.none, "MPI_Comm_dup": roles.none, "main.run": roles.function,
+	} {
+		if got := roleOf(name, false); got != want {
+			t.Errorf("%s has role %d, want %d", name, got, want)
+		}
+	}
+	for name, want := range map[string]uint64{"send": roles.pointToPoint, "allReduce": roles.all2all, "compute": roles.none} {
+		if got := roleOf(name, true); got != want {
+			t.Errorf("action %s has role %d, want %d", name, got, want)
+		}
+	}
+}

@@ -159,11 +159,9 @@ func roleOf(function string, action bool) uint64 {
 	}
 	r := events.RoleOf(base)
 	switch {
-	case r.Persistent, r.Requests == spec.Starts && action:
-		return roles.none
 	case r.Data != "":
 		return collectiveRole(r.Data)
-	case r.Class == spec.PointToPoint, r.Class == spec.Completion, r.Class == spec.Probe:
+	case r.Class == spec.PointToPoint, r.Class == spec.Probe:
 		return roles.pointToPoint
 	case r.Class == spec.OneSided && r.Combines:
 		return roles.atomic
@@ -173,7 +171,7 @@ func roleOf(function string, action bool) uint64 {
 		return roles.file
 	case strings.HasPrefix(base, "file_"):
 		return roles.fileMetadata
-	case base == "alloc_mem":
+	case r.Allocates:
 		return roles.allocate
 	case r.FreesMemory:
 		return roles.deallocate
