@@ -144,9 +144,6 @@ func (w *writer) rank(ctx context.Context, r *events.Rank) error {
 	err = p.run(ctx, orders)
 	for k := range g.locations {
 		o := orders[g.locations[k].thread]
-		if err == nil {
-			err = o.sink.flush()
-		}
 		g.locations[k].events = o.sink.count
 		w.summary.Events += o.sink.count
 		w.end = max(w.end, int64(o.sink.time))
