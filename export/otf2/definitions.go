@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/internal/events"
-	"github.com/reprise-trace/reprise/internal/need"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -29,7 +27,7 @@ type definitions struct {
 	attributes map[attribute]uint32
 	regions    map[string]uint64
 	lines      map[string]uint64
-	mpi        bool // whether there are functions of MPI, or such as have its meaning
+	mpi        bool // defineMPI was called
 
 	sets        map[string]uint64 // groups of ranks, by their members
 	lists       map[listOfRanks]uint64
@@ -102,18 +100,21 @@ func (d *definitions) attribute(name string, kind uint8) uint32 {
 	return id
 }
 
-// paradigms writes the paradigms of the functions of a trace.
-func (d *definitions) paradigms(functions []cst.Function) {
-	d.mpi = events.AreActions(functions) || slices.ContainsFunc(functions, func(f cst.Function) bool {
-		return spec.Base(f.Name) != f.Name
-	})
+// defineMPI writes what MPI is to OTF2, once.
+func (d *definitions) defineMPI() {
 	if d.mpi {
-		d.define(kinds.paradigm, constants.mpi, d.text("MPI"), constants.classProcess)
-		d.define(kinds.paradigmProperty, constants.mpi, constants.commNames, constants.typeString, d.text("MPI Communicator ${id}"))
-		d.define(kinds.paradigmProperty, constants.mpi, constants.windowNames, constants.typeString, d.text("MPI Window ${id}"))
-		d.define(kinds.paradigmProperty, constants.mpi, constants.rmaOnly, constants.typeBool, 0)
-		d.define(kinds.ioParadigm, 0, d.text("MPI-IO"), d.text("MPI-IO"), constants.ioParallel, 0)
+		return
 	}
+	d.mpi = true
+	d.define(kinds.paradigm, constants.mpi, d.text("MPI"), constants.classProcess)
+	for _, p := range [][3]uint64{
+		{constants.commNames, constants.typeString, d.text("MPI Communicator ${id}")},
+		{constants.windowNames, constants.typeString, d.text("MPI Window ${id}")},
+		{constants.rmaOnly, constants.typeBool, 0},
+	} {
+		d.define(kinds.paradigmProperty, constants.mpi, p[0], p[1], p[2])
+	}
+	d.define(kinds.ioParadigm, 0, d.text("MPI-IO"), d.text("MPI-IO"), constants.ioParallel, 0)
 }
 
 // region returns the number of the region of a function.
@@ -123,6 +124,7 @@ func (d *definitions) region(function string, action bool) uint64 {
 	}
 	role, paradigm, file := roleOf(function, action), constants.user, uint64(unknown32)
 	if action || spec.Base(function) != function {
+		d.defineMPI()
 		paradigm, file = constants.mpi, d.text("MPI")
 	}
 	return d.newRegion(function, function, role, paradigm, file)
@@ -358,8 +360,10 @@ func (d *definitions) file(name string) uint64 {
 
 // worldGroup writes the group of all ranks, by their first threads.
 func (d *definitions) worldGroup(groups []group) {
+	if len(d.commList) > 0 { // as functions may have the meaning of those of MPI
+		d.defineMPI()
+	}
 	if !d.mpi {
-		need.That(len(d.commList) == 0, "otf2: communicators of no paradigm")
 		return
 	}
 	values := []uint64{0, d.text(""), constants.commLocations, constants.mpi, 0}

@@ -142,7 +142,9 @@ func (o *order) open(e *entry) {
 	if c.marked > 0 && !c.begins {
 		o.leaveRegion(c.marked-1, e.Start)
 	}
-	o.sink.write(kinds.enter, e.Start, c.region, e.Terminal)
+	if !c.silent {
+		o.sink.write(kinds.enter, e.Start, c.region, e.Terminal)
+	}
 	o.sink.events(e.begin, e.Start)
 	o.stack = append(o.stack, open{e, c.region})
 }
@@ -172,8 +174,11 @@ func (o *order) leave(now int64) {
 // close ends a call, after which the region begins that it marks.
 func (o *order) close(e *entry) {
 	o.sink.events(e.end, e.End)
-	o.sink.write(kinds.leave, e.End, e.call.region, noTerminal)
-	if c := e.call; c.marked > 0 && c.begins {
+	c := e.call
+	if !c.silent {
+		o.sink.write(kinds.leave, e.End, c.region, noTerminal)
+	}
+	if c.marked > 0 && c.begins {
 		o.sink.write(kinds.enter, e.End, c.marked-1, noTerminal)
 		o.stack = append(o.stack, open{nil, c.marked - 1})
 	}

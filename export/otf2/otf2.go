@@ -21,12 +21,15 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -176,7 +179,10 @@ func (w *writer) begin() error {
 		w.put(kinds.property, nil, "REPRISE::"+strings.ToUpper(f.Name), plain(text))
 	}
 	w.put(kinds.description, nil, plain(strings.Join(described, "\n")))
-	w.paradigms(w.choice.Source().Functions())
+	if functions := w.choice.Source().Functions(); events.AreActions(functions) ||
+		slices.ContainsFunc(functions, func(f cst.Function) bool { return spec.Base(f.Name) != f.Name }) {
+		w.defineMPI()
+	}
 	return w.definitions.err
 }
 

@@ -49,6 +49,7 @@ type call struct {
 
 	marked uint64 // the region that the call begins or ends, plus 1
 	begins bool
+	silent bool // the call does nothing else, and is not written
 }
 
 // callOf is a call of a terminal, whose arguments can be asked for.
@@ -316,7 +317,7 @@ func (p *process) newCall(terminal uint32) *call {
 		}
 	}
 	if name, begins, ok := query.MarkerOf(&of); ok {
-		c.marked, c.begins = p.userRegion(name)+1, begins
+		c.marked, c.begins, c.silent = p.userRegion(name)+1, begins, c.base == of.Function.Name
 	}
 	return c
 }
