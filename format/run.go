@@ -43,7 +43,7 @@ type Origin struct {
 	// Polls are calls that were left out because they looked for something in vain, by function and site.
 	Polls []Polls `json:"dropped_polls,omitempty"`
 
-	// Off are ranks that have no call because recording was off all the time: of other ranks of a world
+	// Off are ranks of which recording was off, for all of the time or a part of it: of other ranks of a world
 	// without a call, nothing was recorded.
 	Off rankenc.Set `json:"off_rank_set,omitzero"`
 }

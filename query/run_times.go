@@ -366,8 +366,8 @@ func (c *Clock) setEnds(calls RunCalls, s *runSpan) (err error) {
 	return err
 }
 
-// endOfStartup sets when MPI_Init returned: by how long it took or, where times are not exact and the gap to
-// the next call is shorter, by that.
+// endOfStartup sets when MPI_Init returned: by how long it took or, where times are not exact and that tells more,
+// by the gap to the next call.
 func (c *Clock) endOfStartup(calls RunCalls, s *runSpan) error {
 	start, duration, err := c.Time(calls.First - 1)
 	if err != nil {
@@ -377,19 +377,30 @@ func (c *Clock) endOfStartup(calls RunCalls, s *runSpan) error {
 	if c.Guarantee() == timing.Exact {
 		return nil
 	}
-	s.off = float64(c.Guarantee()) * float64(duration)
+	g, starts := float64(c.Guarantee()), c.startsOff()
+	if s.off = g * float64(duration); calls.First > 1 { // the start of the first call is exact
+		s.off += starts
+	}
 	for next, err := range c.rank.Times(calls.First) {
 		if err != nil {
 			return err
 		}
-		if gap := next.Delta; c.rank.Series().Form() == timing.Gaps && gap >= 0 && gap < duration {
-			s.begin = max(start, wire.SubTimes(next.Start, gap))
-			s.off = float64(c.Guarantee()) * float64(gap)
+		off := g*float64(next.Delta) + starts
+		if c.rank.Series().Form() == timing.Gaps && next.Delta >= 0 && off < s.off {
+			s.begin, s.off = max(start, wire.SubTimes(next.Start, next.Delta)), off
 		}
 		break
 	}
-	s.off += 2 * float64(c.rank.Series().Starts())
 	return nil
+}
+
+// startsOff returns how far starts of the rank of a clock of a series are off at most, if that is known.
+func (c *Clock) startsOff() float64 {
+	of, single := c.clock.(*seriesClock)
+	if !single || of.slack.unknown {
+		return float64(c.rank.Series().Starts())
+	}
+	return float64(of.slack.start)
 }
 
 // addAround adds what is before MPI_Init and after MPI_Finalize.

@@ -269,6 +269,13 @@ func TestRecordOff(t *testing.T) {
 		callsOf(i, "MPI_Sendrecv") != 2*(7+2) {
 		t.Errorf("%d calls, counted %d: %+v", i.Calls, want, i.Functions)
 	}
+	const off = "recording was off for a part of the run, on ranks 0-1"
+	if got := must(t, "why", trace); !strings.Contains(strings.ReplaceAll(got, "\n  ", " "), off) {
+		t.Errorf("why says %q", got)
+	}
+	if got := invoke(t, "", "profile", trace); !strings.Contains(got.stderr, off) {
+		t.Errorf("profile warns %q", got.stderr)
+	}
 }
 
 // TestRecordAlwaysOff records a program that never switches the recording on: the trace has what later calls

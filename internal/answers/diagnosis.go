@@ -21,6 +21,9 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 	case d.Missing.Len() > 0:
 		return []string{"Efficiencies are not known: " + text.Ranks(d.Missing) + plural(d.Missing, " has", " have") +
 			" no calls in the trace."}
+	case d.OffRanks.Len() > 0:
+		return []string{"Efficiencies are not known: recording was off for a part of the run, on " +
+			text.Ranks(d.OffRanks) + "."}
 	case d.Off:
 		return []string{"Efficiencies are not known: MPI_Pcontrol may have switched recording off."}
 	}

@@ -147,6 +147,9 @@ func (g *gathering) add(p *process) error {
 		delete(g.uncalled, f.Name)
 	}
 	g.added = append(g.added, p)
+	if p.epoch > 0 {
+		g.off.Add(p.rank)
+	}
 	return g.all.Add(part)
 }
 

@@ -51,7 +51,9 @@ type Diagnosis struct {
 	Ranks   int         `json:"ranks"`                        // that made calls
 	Missing rankenc.Set `json:"missing_rank_set,omitzero"`    // which are not in the trace
 	Early   rankenc.Set `json:"unfinished_rank_set,omitzero"` // which did not come to MPI_Finalize
-	Off     bool        `json:"recording_off,omitempty"`      // for a part of the run
+	Off     bool        `json:"recording_off,omitempty"`      // for a part of the run, or it may have been
+
+	OffRanks rankenc.Set `json:"off_rank_set,omitzero"` // of which it is known that recording was off meanwhile
 
 	// Share is the time in calls, nil where calls overlap.
 	Share *query.CallShare `json:"share_in_calls"`
@@ -126,7 +128,8 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if !slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool { return query.InStartup(f.Name) }) {
 		d.Early = rankenc.Set{}
 	}
-	d.Off = slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
+	d.OffRanks = t.Run().Origin.Off.Intersection(t.RankSet())
+	d.Off = d.OffRanks.Len() > 0 || slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
 		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool {
 			return p.Name == "name"
 		})

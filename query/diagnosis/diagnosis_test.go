@@ -4,10 +4,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/misuse"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -89,6 +91,15 @@ func TestDiagnosis(t *testing.T) {
 // TestWithoutTimes has a trace that does not tell how long the run was.
 func TestWithoutTimes(t *testing.T) {
 	if d := open(t, testtrace.Record(t, merge.Run{}, false, late())); d != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestRecordingOff has a rank of which recording was off for a part of the run: that is no time of computing.
+func TestRecordingOff(t *testing.T) {
+	run := merge.Run{Origin: format.Origin{World: 4, Off: rankenc.SetOf(1)}}
+	d := open(t, testtrace.Record(t, run, true, late()))
+	if d == nil || !d.Off || d.OffRanks.String() != "1" || d.Factors != nil || d.Share != nil || d.Slowest != nil {
 		t.Errorf("%+v", d)
 	}
 }

@@ -84,6 +84,7 @@ func efficiencyOf(q *cli.Question, path string) (*efficiency.Run, error) {
 	if err := q.CheckExact(path, q.Trace); err != nil {
 		return nil, err
 	}
+	q.WarnOff()
 	model, err := q.Model()
 	if err != nil {
 		return nil, q.Fail(err)

@@ -90,6 +90,10 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 		if q.Name() == "report" || q.Name() == "view" {
 			q.WarnUnordered()
 		}
+		switch q.Name() {
+		case "profile", "waits", "report", "view":
+			q.WarnOff()
+		}
 		if err := ask(q); err != nil {
 			return q.Fail(err)
 		}
@@ -533,6 +537,14 @@ func firstRanks(tr *trace.Trace) []*trace.Rank {
 func (q *Question) WarnUnordered() {
 	if q.Trace.Run().ThreadsUnordered {
 		Warn(q.ErrOrStderr(), "%s: %s: messages and operations may be joined to others", q.Path, UnorderedNote)
+	}
+}
+
+// WarnOff warns where an answer has times between calls, of which some are missing because recording was off.
+func (q *Question) WarnOff() {
+	if off := q.Trace.Run().Origin.Off.Intersection(q.Trace.RankSet()); off.Len() > 0 {
+		Warn(q.ErrOrStderr(), "%s: recording was off for a part of the run, on %s: that time counts as computing",
+			q.Path, text.Ranks(off))
 	}
 }
 
