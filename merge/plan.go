@@ -67,7 +67,7 @@ const (
 	formDrafted   = 2
 	valueDrafted  = 1
 	bitsMixed     = 3
-	symbolWork    = 8
+	symbolWork    = 6
 	valueWork     = 3
 	trialsPart    = 1 << 2
 	formsTried    = 2
