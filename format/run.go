@@ -63,6 +63,13 @@ type Polls struct {
 	Ranks    rankenc.Set `json:"rank_set"` // that made them
 }
 
+// A Kept is data under a name that a front end keeps in a trace for itself: what it has to know to write what the
+// trace was made from, and questions do not.
+type Kept struct {
+	Name string // begins with that of the front end, such as otf2
+	Data []byte
+}
+
 // A World is an MPI_COMM_WORLD of a run that has several, as with MPI_Comm_spawn: its ranks are those from
 // First on, up to that of the next.
 type World struct {

@@ -1,11 +1,13 @@
 package merge
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -36,6 +38,7 @@ type Accumulator struct {
 	threadsUnordered bool // see Run
 	worlds           []format.World
 	clocks           []format.Clock
+	kept             map[string][]byte // by name; nil if there is nothing
 	orders           []*sequitur.Grammar
 	functions        cst.Table
 	digests          []digest // of the functions
@@ -136,10 +139,36 @@ func (a *Accumulator) Describe(run Run) error {
 	if run.Source != "" {
 		a.addSource(run.Source)
 	}
+	for _, k := range run.Kept {
+		a.keep(k.Name, k.Data)
+	}
 	if g := run.Interleaving; g != nil && !isRankByRank(g) {
 		a.orders = append(a.orders, g)
 	}
 	return nil
+}
+
+// keep takes what a front end keeps.
+func (a *Accumulator) keep(name string, data []byte) {
+	if a.kept == nil {
+		a.kept = make(map[string][]byte)
+	}
+	if old, ok := a.kept[name]; !ok || bytes.Compare(data, old) < 0 {
+		a.kept[name] = data
+	}
+}
+
+// keptSections returns the sections of what front ends keep, nil if there is nothing.
+func (a *Accumulator) keptSections() [][]byte {
+	if len(a.kept) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(a.kept))
+	list := [][]byte{layout.AppendKept(nil, names)}
+	for _, name := range names {
+		list = append(list, a.kept[name])
+	}
+	return list
 }
 
 // Clocks returns the clocks of the machines that the ranks of a were recorded on, in the order of their first
@@ -461,6 +490,9 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.threadsUnordered = a.threadsUnordered || b.threadsUnordered
 	for _, s := range b.sources {
 		a.addSource(s)
+	}
+	for name, data := range b.kept {
+		a.keep(name, data)
 	}
 	a.orders = append(a.orders, b.orders...)
 	a.series, a.placed = append(a.series, b.series...), append(a.placed, b.placed...)

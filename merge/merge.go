@@ -82,6 +82,10 @@ type Run struct {
 	// is what a trace has for an interleaving that says the same.
 	Interleaving *sequitur.Grammar
 
+	// Kept is what a front end keeps. A trace has it in ascending order of names: of two of one name, the
+	// lesser in the order of bytes counts. A [trace.Trace] gives it by Kept only.
+	Kept []format.Kept
+
 	// Names are what numbers among the arguments are called. A trace has them in
 	// ascending order of kinds, classes and values, one for each. Several call sites
 	// of one name are told apart by a number behind it, such as " #2".

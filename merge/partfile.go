@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -66,6 +67,11 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	}
 	if len(clocks) > 0 {
 		out.Add(layout.KindClocks, 0, layout.AppendClocks(nil, clocks))
+	}
+	for i, data := range a.keptSections() {
+		if err := out.Add(layout.KindKept, uint64(i), data); err != nil {
+			return err
+		}
 	}
 	if a.threadsUnordered {
 		out.Add(layout.KindThreadsUnordered, 0, nil)
@@ -141,8 +147,8 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 	mustFile(file)
 	p := partReader{file: file}
 	for _, step := range []func() error{
-		p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes,
-		p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries, p.readExact} {
+		p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readKept,
+		p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries, p.readExact} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -220,6 +226,19 @@ func (p *partReader) readOrigin() (err error) {
 func (p *partReader) readClocks() error {
 	list, err := layout.ReadClocks(p.file, layout.MaxRanks)
 	p.a.clocks = layout.MergeClocks(nil, list)
+	return err
+}
+
+func (p *partReader) readKept() error {
+	names, err := layout.ReadKept(p.file)
+	for i, name := range names {
+		if err == nil {
+			err = layout.ReadSection(p.file, layout.KindKept, uint64(i+1), func(data []byte) error {
+				p.a.keep(name, bytes.Clone(data))
+				return nil
+			})
+		}
+	}
 	return err
 }
 

@@ -146,6 +146,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	if b := a.bounded.what(); b != nil {
 		c.bounded = layout.AppendBounded(nil, b)
 	}
+	c.kept = a.keptSections()
 }
 
 // A draft is a model of a trace and its sections, but for times and names. It is
@@ -220,6 +221,7 @@ type sections struct {
 	clocks            []byte // nil if there are not several
 	worlds            []byte // nil if there is one
 	bounded           []byte // nil if all is as it was recorded
+	kept              [][]byte
 }
 
 // sections returns those of the trace of m, with the calls rank by rank. They are
@@ -291,6 +293,7 @@ func (c sections) list() []section {
 	add(layout.KindColumns, columns)
 	add(layout.KindStreams, c.streams)
 	add(layout.KindGrammars, c.grammars)
+	add(layout.KindKept, c.kept)
 	return append(list,
 		section{layout.KindInterleaving, 0, c.order},
 		section{layout.KindSummaries, 0, c.summaries},

@@ -91,7 +91,11 @@ func (r *Rank) streams(table *cst.Table, terminals []sequitur.Symbol) *merge.Str
 // t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	need.That(a != nil, "trace: no accumulator")
-	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin,
+	kept, err := t.allKept()
+	if err != nil {
+		return err
+	}
+	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, Kept: kept,
 		ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
 		return err
 	}

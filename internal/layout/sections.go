@@ -41,6 +41,7 @@ const (
 	KindBounded          format.Kind = 16
 	KindClocks           format.Kind = 17
 	KindExactTimes       format.Kind = 19 // of a part file: series with an error, for where exact ones take too much
+	KindKept             format.Kind = 20
 )
 
 // KindName returns the name of a kind of section.
@@ -82,6 +83,8 @@ func KindName(k format.Kind) string {
 		return "clocks"
 	case KindExactTimes:
 		return "exact times"
+	case KindKept:
+		return "kept data"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
@@ -89,7 +92,7 @@ func KindName(k format.Kind) string {
 // SectionName returns what a section holds, with its number if the kind has several.
 func SectionName(kind format.Kind, key uint64) string {
 	switch kind {
-	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries:
+	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries, KindKept:
 		return fmt.Sprintf("%s, number %d", KindName(kind), key)
 	}
 	return KindName(kind)
