@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/group"
-	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
@@ -164,11 +162,9 @@ type Reader struct {
 	ctx     context.Context
 	path    string
 	process *process
-	in      *bufio.Reader
-	record  Record
-	texts   []byte
-	ended   bool
-	err     error
+	decoder
+	ended bool
+	err   error
 }
 
 // Open begins to read an archive: its directory, or its anchor file, which is named traces.otf2 as a rule.
@@ -209,120 +205,23 @@ func (r *Reader) Read() (*Record, error) {
 var errProtocol = errors.New("not a record")
 
 func (r *Reader) read() error {
-	for {
-		number, err := binary.ReadUvarint(r.in)
-		switch {
-		case err != nil:
-		case number == numberEnd:
-			r.ended = true
-			if err = r.Close(); err == nil {
-				err = io.EOF
-			}
-			return err
-		case number == numberLocation:
-			r.record.Location, err = binary.ReadUvarint(r.in)
-			r.record.Time = 0
-			if err == nil {
-				continue
-			}
-		default:
-			err = r.readKind(number)
-			if err == nil {
-				return nil
-			}
-		}
-		if ended := r.process.wait(r.ctx, r.path); ended != nil {
-			return ended // which is why it ends early
-		}
-		return fmt.Errorf("otf2: %s: %w", r.path, err)
-	}
-}
-
-func (r *Reader) readKind(number uint64) error {
-	kinds := theTable().kinds
-	if number/2 < firstKind || number/2 >= uint64(len(kinds)) {
-		return errProtocol
-	}
-	c := &r.record
-	c.Kind = kinds[number/2]
-	c.Values, c.Texts, c.Attributes = c.Values[:0], c.Texts[:0], c.Attributes[:0]
-	if c.Kind.Class == Event {
-		step, err := binary.ReadVarint(r.in)
-		if err != nil {
-			return err
-		}
-		c.Time += uint64(step)
-		if number%2 == 1 {
-			if err := r.readAttributes(); err != nil {
-				return err
-			}
-		}
-	}
-	for range c.Kind.Fields {
-		v, err := r.value()
-		if err != nil {
-			return err
-		}
-		c.Values = append(c.Values, v)
-	}
-	for range c.Kind.Texts {
-		text, err := r.text()
-		if err != nil {
-			return err
-		}
-		c.Texts = append(c.Texts, text)
-	}
-	if c.Kind.List == nil {
+	err := r.next()
+	switch {
+	case err == nil:
 		return nil
-	}
-	rows, err := r.value()
-	for ; rows > 0 && err == nil; rows-- {
-		for range c.Kind.List {
-			var v uint64
-			if v, err = r.value(); err != nil {
-				return err
-			}
-			c.Values = append(c.Values, v)
+	case err == io.EOF:
+		r.ended = true
+		if err := r.Close(); err != nil {
+			return err
 		}
+		return err
 	}
-	return err
-}
-
-// value reads a number, fast if all of it is in the buffer.
-func (r *Reader) value() (uint64, error) {
-	if b, _ := r.in.Peek(1); len(b) == 1 && b[0] < 0x80 {
-		r.in.Discard(1)
-		return uint64(b[0]), nil
+	p := r.process
+	r.process = nil
+	if ended := p.wait(r.ctx, r.path); ended != nil {
+		return ended // which is why it ends early
 	}
-	return binary.ReadUvarint(r.in)
-}
-
-func (r *Reader) text() (string, error) {
-	n, err := r.value()
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder // which grows by what comes
-	if n > 1<<40 {
-		return "", errProtocol
-	}
-	_, err = io.CopyN(&text, r.in, int64(n))
-	return text.String(), err
-}
-
-func (r *Reader) readAttributes() error {
-	n, err := r.value()
-	for ; n > 0 && err == nil; n-- {
-		var fields [3]uint64
-		for i := range fields {
-			if fields[i], err = r.value(); err != nil {
-				return err
-			}
-		}
-		r.record.Attributes = append(r.record.Attributes,
-			Attribute{uint32(fields[0]), uint8(fields[1]), fields[2]})
-	}
-	return err
+	return fmt.Errorf("otf2: %s: %w", r.path, err)
 }
 
 // Close ends a Reader, wherever it is. Its error is that of the last [Reader.Read].
@@ -348,10 +247,8 @@ type Writer struct {
 	process   *process
 	in        io.WriteCloser
 	buffer    []byte
-	location  uint64 // of the last event
-	begun     bool   // there was one
-	time      uint64
-	err       error
+	encoder
+	err error
 }
 
 // NewWriter begins to write an archive to a directory, which it makes unless it is there and empty. The anchor
@@ -403,46 +300,8 @@ func (w *Writer) Write(r *Record) error {
 	if w.err != nil {
 		return w.err
 	}
-	need.That(r.Kind != nil && r.Kind.number >= firstKind, "otf2: a record of no kind")
-	k := r.Kind
-	rest := len(r.Values) - len(k.Fields)
-	need.That(rest == 0 || rest > 0 && k.List != nil && rest%len(k.List) == 0, "otf2: values that are not of the kind")
-	need.That(len(r.Texts) == len(k.Texts), "otf2: texts that are not of the kind")
-	b := w.buffer
-	if k.Class == Event {
-		if !w.begun || r.Location != w.location {
-			b = binary.AppendUvarint(append(b, numberLocation), r.Location)
-			w.location, w.time, w.begun = r.Location, 0, true
-		}
-		number := uint64(k.number) * 2
-		if len(r.Attributes) > 0 {
-			number++
-		}
-		b = binary.AppendVarint(binary.AppendUvarint(b, number), int64(r.Time-w.time))
-		w.time = r.Time
-		if len(r.Attributes) > 0 {
-			b = binary.AppendUvarint(b, uint64(len(r.Attributes)))
-		}
-		for _, a := range r.Attributes {
-			b = binary.AppendUvarint(append(binary.AppendUvarint(b, uint64(a.ID)), a.Type), a.Value)
-		}
-	} else {
-		b = binary.AppendUvarint(b, uint64(k.number)*2)
-	}
-	for _, v := range r.Values[:len(k.Fields)] {
-		b = binary.AppendUvarint(b, v)
-	}
-	for _, text := range r.Texts {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-	}
-	if k.List != nil {
-		b = binary.AppendUvarint(b, uint64(rest/len(k.List)))
-		for _, v := range r.Values[len(k.Fields):] {
-			b = binary.AppendUvarint(b, v)
-		}
-	}
-	w.buffer = b
-	if len(b) >= 1<<16 {
+	w.buffer = w.append(w.buffer, r)
+	if len(w.buffer) >= 1<<16 {
 		return w.flush()
 	}
 	return nil
