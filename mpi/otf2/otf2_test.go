@@ -206,16 +206,10 @@ func printed(t *rapid.T, directory string) string {
 	return fmt.Sprint(mismatched.ReplaceAllString(strings.Join(lines, ""), "TYPE MISMATCH"), err)
 }
 
-func (r *Record) String() string {
-	return fmt.Sprintf("%s at %d:%d %d %q %d", r.Kind.Name, r.Location, r.Time, r.Values, r.Texts, r.Attributes)
-}
-
 // differ fails a test where records are not the same.
 func differ(t *rapid.T, got, want []*Record) {
 	for i := range min(len(got), len(want)) {
-		if g, w := got[i], want[i]; g.Kind != w.Kind || g.Location != w.Location || g.Time != w.Time ||
-			!slices.Equal(g.Values, w.Values) || !slices.Equal(g.Texts, w.Texts) ||
-			!slices.Equal(g.Attributes, w.Attributes) {
+		if g, w := got[i], want[i]; !g.equal(w) {
 			t.Fatalf("record %d is %v, not %v", i, g, w)
 		}
 	}

@@ -32,6 +32,9 @@ type Kind struct {
 
 	number     int     // in the protocol of the bridge
 	parameters []param // of the function in C
+
+	request      int  // the position of the field with a request, plus one
+	starts, ends bool // the request
 }
 
 // A Field is a field of a record.
@@ -133,7 +136,7 @@ var theTable = sync.OnceValue(func() *table {
 func newKind(name string, class Class, fields string) *Kind {
 	k := &Kind{Name: name, Class: class}
 	if fields == "" {
-		return k
+		return k // such as MpiCollectiveBegin
 	}
 	for f := range strings.SplitSeq(fields, ", ") {
 		kind, name, _ := strings.Cut(f, " ")
@@ -149,8 +152,17 @@ func newKind(name string, class Class, fields string) *Kind {
 			k.List = append(k.List, p.Field)
 		default:
 			k.Fields = append(k.Fields, p.Field)
+			if name == "requestID" {
+				k.request = len(k.Fields)
+			}
 		}
 		k.parameters = append(k.parameters, p)
+	}
+	switch k.Name {
+	case "MpiIsend", "MpiIrecvRequest", "NonBlockingCollectiveRequest":
+		k.starts = true
+	case "MpiIsendComplete", "MpiIrecv", "NonBlockingCollectiveComplete", "MpiRequestCancelled":
+		k.ends = true
 	}
 	return k
 }

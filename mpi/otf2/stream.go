@@ -201,9 +201,6 @@ func (r *Reader) Read() (*Record, error) {
 	return &r.record, nil
 }
 
-// errProtocol is that of a bridge that writes nonsense.
-var errProtocol = errors.New("not a record")
-
 func (r *Reader) read() error {
 	err := r.next()
 	switch {
@@ -329,6 +326,18 @@ func (w *Writer) end() error {
 		w.remove()
 	}
 	return err
+}
+
+// abort ends the writer, and leaves nothing of the archive.
+func (w *Writer) abort() error {
+	if p := w.process; p != nil {
+		w.process = nil
+		p.stop()
+		w.in.Close()
+		p.command.Wait()
+		w.remove()
+	}
+	return nil
 }
 
 // Close writes the rest, and ends the archive. After an error there is no archive.
