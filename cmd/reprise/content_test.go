@@ -73,17 +73,18 @@ func TestContents(t *testing.T) {
 	writeFile(t, "texts/x_rank-1.txt", ring)
 	writeFile(t, "otf2/traces.otf2", "\x42OTF2")
 	const (
-		own    = "; reprise reads traces of its own, which end in .rpz: reprise record makes one of an MPI program, reprise compress of SimGrid's text"
-		writes = "; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"
-		repair = "; reprise repair FILE -o saved.rpz saves what can be read"
-		again  = "the file is cut off or damaged, and nothing can be read of a file this small; make the trace again"
-		makes  = "this is SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it"
+		own     = "; reprise reads traces of its own, which end in .rpz: reprise record makes one of an MPI program, reprise compress of SimGrid's text"
+		writes  = "; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"
+		archive = "; reprise compress FILE -o OUT.rpz makes a trace of it"
+		repair  = "; reprise repair FILE -o saved.rpz saves what can be read"
+		again   = "the file is cut off or damaged, and nothing can be read of a file this small; make the trace again"
+		makes   = "this is SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it"
 	)
 	for _, tt := range []struct{ name, want string }{
 		{"run.prv", "this is a Paraver trace" + writes},
 		{"run.pcf", "this is the .pcf file of a Paraver trace" + writes},
 		{"run.row", "this is the .row file of a Paraver trace" + writes},
-		{"traces.otf2", "this is an OTF2 trace" + own},
+		{"traces.otf2", "this is an OTF2 trace" + archive},
 		{"run.parquet", "this is a Parquet file" + writes},
 		{"run.json", "this is a trace of Chrome's format" + writes},
 		{"run.pftrace", "this is a Perfetto trace" + writes},
@@ -114,7 +115,7 @@ func TestContents(t *testing.T) {
 		{"parts", "this is a directory of part files; reprise merge FILE -o OUT.rpz makes a trace of it"},
 		{"traces", "this is a directory with traces; name one of them"},
 		{"texts", "this is a directory with SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it"},
-		{"otf2", "this is a directory with an OTF2 trace" + own},
+		{"otf2", "this is a directory with an OTF2 trace" + archive},
 		{"nothing", "this is a directory" + own},
 	} {
 		name := tt.name

@@ -55,6 +55,9 @@ var DamagedBeginning = Content{"a trace whose beginning is damaged",
 // Actions is what compress takes.
 var Actions = Content{"SimGrid's text of a trace", "reprise compress FILE -o OUT.rpz makes a trace of it"}
 
+// Archive is an archive of OTF2.
+var Archive = Content{"an OTF2 trace", "reprise compress FILE -o OUT.rpz makes a trace of it"}
+
 // Unknown is what files are that are nothing else here.
 var Unknown = Content{"no trace", OwnTraces}
 
@@ -196,7 +199,7 @@ func Known(begin []byte) (Content, bool) {
 	}
 	switch {
 	case bytes.Contains(begin[:min(len(begin), 32)], []byte("OTF2")):
-		return Content{"an OTF2 trace", OwnTraces}, true
+		return Archive, true
 	case bytes.HasPrefix(begin, []byte("{")) && bytes.Contains(begin, []byte(`"traceEvents"`)):
 		return Content{"a trace of Chrome's format", onlyWrite}, true
 	}
@@ -265,7 +268,7 @@ func OfDirectory(path string) Content {
 		{"*.rpz", Content{"a directory with traces", "name one of them"}},
 		{"*_rank-*.txt", Content{"a directory with SimGrid's text of a trace",
 			"reprise compress FILE -o OUT.rpz makes a trace of it"}},
-		{"*.otf2", Content{"a directory with an OTF2 trace", OwnTraces}},
+		{"*.otf2", Content{"a directory with an OTF2 trace", Archive.Cure}},
 	} {
 		if files, err := filepath.Glob(filepath.Join(escaped(path), d.pattern)); err == nil && len(files) > 0 {
 			return d.Content

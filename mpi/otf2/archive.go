@@ -318,6 +318,7 @@ const (
 	keptVersion   = 1
 	keptName      = "otf2"
 	keptLocations = "otf2/" // and then the position of the location
+	keptExact     = "otf2/exact"
 )
 
 // appendKept appends what is kept of the definitions.

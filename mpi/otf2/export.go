@@ -15,15 +15,39 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
+// ErrNotImported means that a trace was not made of an archive.
+var ErrNotImported = errors.New("otf2: the trace was not made of an archive of OTF2")
+
 // ErrNotExact means that a trace was made of an archive, but its times are not exact, or ranks are missing, so that the
 // archive cannot be written again.
-var ErrNotExact = errors.New("otf2: the trace does not have all of the archive: times within an error, or ranks left out")
+var ErrNotExact = errors.New(
+	"otf2: the trace does not have all of the archive: times within an error, or ranks left out")
 
-// IsImported reports whether a trace was made of an archive by [Import].
-func IsImported(tr *trace.Trace) (bool, error) {
+// IsWhole returns nil if a trace was made of an archive by [Import] and has all of it, so that [Export] can write it.
+// The error wraps [ErrNotExact] if the trace lacks something, and [ErrNotImported] if it was not made of an archive.
+func IsWhole(tr *trace.Trace) error {
 	need.That(tr != nil, "otf2: no trace")
 	_, ok, err := tr.Kept(keptName)
-	return ok, err
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotImported
+	}
+	series, codecs, err := tr.SeriesRanks()
+	if err != nil {
+		return err
+	}
+	if series.Len() < tr.Content().Recorded.Len() || len(codecs) > 1 {
+		return ErrNotExact
+	}
+	if len(codecs) == 1 {
+		_, ok, err = tr.Kept(keptExact)
+		if err == nil && !ok {
+			err = ErrNotExact
+		}
+	}
+	return err
 }
 
 // Export writes the archive again that a trace was made of, to a directory, as [NewWriter] does: all records are what
@@ -41,8 +65,9 @@ func Export(ctx context.Context, tr *trace.Trace, directory string, o Options) e
 
 // A Difference is the first record of an archive that is not as a trace has it.
 type Difference struct {
-	Record         uint64 // its position, from 0 on
-	Archive, Trace string // what they have there; empty if they have no more records
+	Record  uint64 `json:"position"`       // from 0 on
+	Archive string `json:"archive_record"` // empty if it has no more
+	Trace   string `json:"trace_record"`   // the same
 }
 
 func (d *Difference) Error() string {
@@ -77,7 +102,7 @@ func Compare(ctx context.Context, tr *trace.Trace, path string, o Options) (reco
 		case err != nil:
 			return err
 		case !have.equal(want):
-			d = &Difference{records, want.String(), have.String()}
+			d = &Difference{Record: records, Archive: want.String(), Trace: have.String()}
 		}
 		if d != nil {
 			return errDiffers
@@ -132,15 +157,12 @@ func (r *Record) String() string {
 // each hands all records of the archive that a trace was made of to take.
 func each(ctx context.Context, tr *trace.Trace, take func(*Record) error) error {
 	need.That(tr != nil, "otf2: no trace")
-	data, ok, err := tr.Kept(keptName)
-	if err != nil {
+	if err := IsWhole(tr); err != nil {
 		return err
 	}
-	if !ok {
-		return errors.New("otf2: the trace was not made of an archive of OTF2")
-	}
-	if series, _, err := tr.SeriesRanks(); err != nil || series.Len() < tr.RankSet().Len() {
-		return errors.Join(err, ErrNotExact)
+	data, _, err := tr.Kept(keptName)
+	if err != nil {
+		return err
 	}
 	a, err := parseKept(data, take)
 	if err != nil {

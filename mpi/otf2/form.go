@@ -232,7 +232,8 @@ const (
 
 // refOf returns the type of references for a type of OTF2 from TYPE_STRING on, "" for others.
 func refOf(kind uint64) string {
-	refs := [...]string{"StringRef", "AttributeRef", "", "RegionRef", "GroupRef", "MetricRef", "CommRef", "ParameterRef",
+	refs := [...]string{"StringRef", "AttributeRef", "", "RegionRef", "GroupRef", "MetricRef", "CommRef",
+		"ParameterRef",
 		"RmaWinRef", "SourceCodeLocationRef", "CallingContextRef", "InterruptGeneratorRef", "IoFileRef", "IoHandleRef",
 		"LocationGroupRef"}
 	if kind < typeString || kind >= typeString+uint64(len(refs)) {

@@ -183,6 +183,9 @@ func (g *importer) finish() (*Imported, error) {
 	r := &g.result
 	r.Run = merge.Run{Ranks: g.ranks, Source: Source, Origin: format.Origin{Began: g.archive.began}}
 	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
+	if g.exact {
+		r.Run.Kept = append(r.Run.Kept, format.Kept{Name: keptExact})
+	}
 	used := make(map[handle]bool)
 	for rank, threads := range g.parts {
 		if len(threads) == 0 {

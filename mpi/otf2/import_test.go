@@ -100,7 +100,8 @@ func nested(t *rapid.T, records []*Record) []*Record {
 			continue
 		}
 		bracket := func(kind string, region uint64) {
-			all = append(all, &Record{Kind: LookupKind(kind), Location: r.Location, Time: r.Time, Values: []uint64{region}})
+			all = append(all, &Record{Kind: LookupKind(kind), Location: r.Location, Time: r.Time,
+				Values: []uint64{region}})
 		}
 		switch rapid.IntRange(0, 4).Draw(t, "bracket") {
 		case 0, 1:

@@ -69,11 +69,21 @@ func NewWriter(name, inputs string,
 }
 
 func NewCompress() *cobra.Command {
-	var outside bool
+	var (
+		outside bool
+		times   cli.TimesFlag
+	)
 	cmd := NewWriter("compress", "the files of a trace",
 		func(cmd *cobra.Command, paths []string, o *WriteOptions) error {
+			if isArchive(paths) {
+				return compressArchive(cmd, paths[0], o, &times)
+			}
+			if f := cmd.Flags(); f.Changed("times") || f.Changed("error") {
+				return cli.BadUsage(errors.New("--times and --error are for archives of OTF2: SimGrid's text has no times"))
+			}
 			return compressFiles(cmd, paths, o, outside)
 		})
+	times.AddTo(cmd)
 	addOutside(cmd.Flags(), &outside)
 	return cmd
 }

@@ -33,6 +33,9 @@ func NewVerify() *cobra.Command {
 		if len(inputs) == 1 && collect.IsSpool(inputs[0]) {
 			return verifySpool(q, inputs[0])
 		}
+		if isArchive(inputs) {
+			return verifyArchive(q, inputs[0])
+		}
 		return verify(q, inputs, outside)
 	}, cli.OptJSON)
 	q.Args = func(_ *cobra.Command, args []string) error {

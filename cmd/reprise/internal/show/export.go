@@ -345,20 +345,30 @@ func exportParaverRows(x *exporting, w io.Writer) error {
 }
 
 func exportOTF2(x *exporting, directory string) error {
+	building := launching.Building{Stderr: x.ErrOrStderr()}
+	defer building.End()
+	bridge := archive.Options{CacheDir: launching.CacheDirectory(),
+		Building: func() { building.Say("the bridge to OTF2's library") }}
+	if !x.LeavesOut() && !x.Part.Times {
+		err := archive.IsWhole(x.Trace)
+		if err == nil {
+			x.notes = []string{"the archive that the trace was made of"}
+			return archive.Export(x.Context(), x.Trace, directory, bridge)
+		}
+		if !errors.Is(err, archive.ErrNotImported) && !errors.Is(err, archive.ErrNotExact) {
+			return err
+		}
+	}
 	o, err := x.events()
 	if err != nil {
 		return err
 	}
-	building := launching.Building{Stderr: x.ErrOrStderr()}
-	defer building.End()
 	o.Progress = func(calls uint64) error {
 		building.End() // which comes first
 		x.progress(calls)
 		return nil
 	}
-	said, err := otf2.Write(x.Context(), directory, x.Trace, otf2.Options{Options: o,
-		Bridge: archive.Options{CacheDir: launching.CacheDirectory(),
-			Building: func() { building.Say("the bridge to OTF2's library") }}})
+	said, err := otf2.Write(x.Context(), directory, x.Trace, otf2.Options{Options: o, Bridge: bridge})
 	if said.Omitted > 0 {
 		x.notes = append(x.notes, fmt.Sprintf("%s that calls send are left out, of %s: their receivers are not known, "+
 			"or were not chosen", text.Plural(said.Omitted, "message"), text.Plural(said.Messages, "message")))
