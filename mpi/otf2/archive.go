@@ -36,7 +36,6 @@ type archive struct {
 type location struct {
 	number, group uint64
 	rank, thread  int // set by place
-	events        uint64
 }
 
 type locationGroup struct {
@@ -194,48 +193,6 @@ func (a *archive) worldLocations() []uint64 {
 		}
 	}
 	return nil
-}
-
-// A Communicator is a communicator of an archive.
-type Communicator struct {
-	ID   uint32
-	Name string
-	// Members are the ranks in the run of those of each of its groups, −1 for one that is not known: two groups of
-	// an intercommunicator, otherwise one.
-	Members [][]int
-}
-
-// communicators returns those of MPI whose members are known.
-func (a *archive) communicators() []Communicator {
-	rankOf := make(map[uint64]int)
-	for _, l := range a.locations {
-		rankOf[l.number] = l.rank
-	}
-	world := a.worldLocations()
-	var list []Communicator
-	for _, c := range a.comms {
-		of := Communicator{ID: uint32(c.number), Name: a.strings[c.name]}
-		for _, g := range c.groups {
-			i := slices.IndexFunc(a.sets, func(s set) bool { return s.number == g && s.kind == setCommGroup })
-			if i < 0 {
-				break
-			}
-			members := make([]int, len(a.sets[i].members))
-			for k, m := range a.sets[i].members {
-				members[k] = -1
-				if a.sets[i].paradigm == paradigmMPI && m < uint64(len(world)) {
-					if rank, ok := rankOf[world[m]]; ok {
-						members[k] = rank
-					}
-				}
-			}
-			of.Members = append(of.Members, members)
-		}
-		if len(of.Members) == len(c.groups) {
-			list = append(list, of)
-		}
-	}
-	return list
 }
 
 // A clock converts ticks to nanoseconds.

@@ -284,7 +284,6 @@ type locationRecorder struct {
 	entered  bool
 	events   []Record // the one that entered, if it is pending, and those since
 	used     int      // of events
-	leave    Record
 	key      []byte
 	args     []cst.Value
 	requests requestNumbers

@@ -222,6 +222,10 @@ func (r *ownRank) collective(of *meaning.Collective) (*Operation, Exchange) {
 		}
 		return o, Exchange{}
 	}
+	if of.Totals != nil && bytes < 0 {
+		o.Sent, o.Received = max(of.Totals.Sent, Unknown), max(of.Totals.Received, Unknown)
+		return o, Exchange{With: SomeUnknown}
+	}
 	gives, gets := true, true
 	switch isRoot := of.Root == r.number; of.Kind {
 	case meaning.FromRoot:

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -48,7 +49,7 @@ type meanings interface {
 }
 
 // Open returns what the calls of a trace mean, by the names of its functions: those of MPI, or of
-// SimGrid's actions. It reads ranks only if the meaning of communicators depends on what they do. What
+// SimGrid's actions; or by the definitions of the archive of OTF2 that the trace was made of. It reads ranks only if the meaning of communicators depends on what they do. What
 // other functions mean, [OpenWith] is told.
 func Open(ctx context.Context, t *trace.Trace) (*Model, error) {
 	return open(ctx, t, groups.Options{})
@@ -56,6 +57,11 @@ func Open(ctx context.Context, t *trace.Trace) (*Model, error) {
 
 func open(ctx context.Context, t *trace.Trace, o groups.Options) (*Model, error) {
 	need.That(t != nil, "semantics: no trace")
+	if s, err := otf2.SemanticsOf(t); err != nil {
+		return nil, err
+	} else if s != nil {
+		return OpenWith(t, s)
+	}
 	m := newModel(t)
 	switch functions := t.Functions(); {
 	case isTI(functions):

@@ -95,7 +95,13 @@ type Collective struct {
 	Bytes int64 // that the root, or each rank, gives to each other that gets something
 
 	Request int64 // as that of a Message
+
+	// Totals are bytes that are known where Bytes is Unknown; nil for none.
+	Totals *Totals
 }
+
+// Totals are the bytes that a rank gives to all others in a [Collective], and those that it gets from them.
+type Totals struct{ Sent, Received int64 }
 
 // A Kind says who waits for whom in a [Collective].
 type Kind uint8

@@ -1,0 +1,214 @@
+package otf2
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/trace/meaning"
+)
+
+// Semantics are those of the calls of a trace that [Import] made. OTF2 says who sent a message where it has been
+// received: there calls receive it, and nonblocking collective operations are where they end.
+type Semantics struct {
+	archive *archive
+	comms   map[int64]*commOf // by number, as arguments have it
+	groups  []meaning.Group
+}
+
+// A commOf is a communicator as calls use it.
+type commOf struct {
+	name    string
+	members []int // ranks in the run
+	remote  []int // that peers are numbers of, if it is an intercommunicator
+}
+
+// SemanticsOf returns the semantics of a trace, nil if it was not made of an archive.
+func SemanticsOf(tr *trace.Trace) (*Semantics, error) {
+	need.That(tr != nil, "otf2: no trace")
+	data, ok, err := tr.Kept(keptName)
+	if err != nil || !ok {
+		return nil, err
+	}
+	a, err := parseKept(data, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &Semantics{archive: a, comms: make(map[int64]*commOf)}
+	s.addComms(tr.Ranks())
+	return s, nil
+}
+
+// addComms adds the communicators whose members are known, each rank once.
+func (s *Semantics) addComms(ranks int) {
+	rankOf := make(map[uint64]int)
+	for _, l := range s.archive.locations {
+		rankOf[l.number] = l.rank
+	}
+	world := s.archive.worldLocations()
+	membersOf := func(number uint64) []int {
+		i := slices.IndexFunc(s.archive.sets, func(g set) bool { return g.number == number && g.kind == setCommGroup })
+		if i < 0 {
+			return nil
+		}
+		var members []int
+		for _, m := range s.archive.sets[i].members {
+			if m >= uint64(len(world)) {
+				return nil
+			}
+			rank, ok := rankOf[world[m]]
+			if !ok || rank >= ranks {
+				return nil
+			}
+			members = append(members, rank)
+		}
+		return members
+	}
+	named := make(map[string]bool)
+	for _, c := range s.archive.comms {
+		g := &commOf{members: membersOf(c.groups[0])}
+		all := g.members
+		if len(c.groups) > 1 {
+			g.remote = membersOf(c.groups[1])
+			all = slices.Concat(g.members, g.remote)
+			if g.remote == nil {
+				continue
+			}
+		}
+		sorted := slices.Sorted(slices.Values(all))
+		if len(all) == 0 || len(slices.Compact(sorted)) < len(all) {
+			continue // not each rank once
+		}
+		id := int64(int32(c.number))
+		if s.comms[id] != nil {
+			continue
+		}
+		s.comms[id] = g
+		if len(all) == ranks && slices.IsSorted(all) {
+			continue // that of all ranks
+		}
+		g.name = s.archive.strings[c.name]
+		if g.name == "" || g.name == "world" || named[g.name] {
+			g.name = fmt.Sprintf("%s#%d", g.name, c.number)
+		}
+		named[g.name] = true
+		s.groups = append(s.groups, meaning.Group{Name: g.name, Ranks: all})
+	}
+}
+
+// Groups returns the communicators.
+func (s *Semantics) Groups() []meaning.Group { return s.groups }
+
+// Of returns what a call means.
+func (s *Semantics) Of(rank int, call *trace.Call) (o meaning.Operation) {
+	need.That(s != nil && s.archive != nil && call != nil, "otf2: no semantics, or no call")
+	in, ok := parseCall(s.archive, call)
+	if !ok {
+		return o
+	}
+	for i := range in.events {
+		s.add(&o, rank, &in.events[i], in.region)
+	}
+	return o
+}
+
+// add adds what an event means in a call of a region.
+func (s *Semantics) add(o *meaning.Operation, rank int, r *Record, region string) {
+	request := int64(0)
+	if k := r.Kind; k.request > 0 {
+		if n := int64(r.Values[k.request-1]); n >= 0 {
+			request = n + 1
+		}
+	}
+	switch v := r.Values; r.Kind.Name {
+	case "MpiSend", "MpiIsend":
+		m, ok := s.message(rank, r)
+		if m.Waits = strings.Contains(strings.ToLower(region), "ssend"); r.Kind.Name == "MpiIsend" {
+			m.Request = request
+		}
+		if ok {
+			o.Sends = append(o.Sends, m)
+		}
+	case "MpiRecv", "MpiIrecv":
+		if m, ok := s.message(rank, r); ok {
+			o.Receives = append(o.Receives, m)
+		}
+	case "MpiIsendComplete":
+		o.Completes = append(o.Completes, request)
+	case "MpiCollectiveEnd", "NonBlockingCollectiveComplete":
+		if o.Collective == nil {
+			o.Collective = s.collective(v[0], int64(int32(v[1])), int64(int32(v[2])), v[3], v[4], rank)
+		}
+	}
+}
+
+// message returns a message, and whether there is one.
+func (s *Semantics) message(rank int, r *Record) (m meaning.Message, ok bool) {
+	peer, comm := int64(int32(r.Values[0])), int64(int32(r.Values[1]))
+	m = meaning.Message{Peer: meaning.Unknown, Tag: meaning.Unknown, Bytes: int64(r.Values[3])}
+	if tag := int32(r.Values[2]); tag >= 0 {
+		m.Tag = int64(tag)
+	}
+	if m.Bytes < 0 {
+		m.Bytes = meaning.Unknown
+	}
+	g := s.comms[comm]
+	if g == nil {
+		return m, peer >= 0
+	}
+	m.Group = g.name
+	peers := g.members
+	if g.remote != nil && slices.Contains(g.members, rank) {
+		peers = g.remote
+	}
+	if peer >= 0 && peer < int64(len(peers)) {
+		m.Peer = peers[peer]
+	}
+	return m, true
+}
+
+// The operations of OTF2 by who waits for whom.
+var (
+	fromRoot = []string{"COLLECTIVE_OP_BCAST", "COLLECTIVE_OP_SCATTER", "COLLECTIVE_OP_SCATTERV"}
+	toRoot   = []string{"COLLECTIVE_OP_GATHER", "COLLECTIVE_OP_GATHERV", "COLLECTIVE_OP_REDUCE"}
+)
+
+// collective returns a collective operation.
+func (s *Semantics) collective(op uint64, comm, root int64, sent, received uint64, rank int) *meaning.Collective {
+	c := &meaning.Collective{Kind: meaning.Together, Bytes: meaning.Unknown,
+		Totals: &meaning.Totals{Sent: int64(sent), Received: int64(received)}}
+	name := theTable().names["CollectiveOp"][op]
+	if name == "COLLECTIVE_OP_BARRIER" || sent == 0 && received == 0 {
+		c.Bytes, c.Totals = 0, nil
+	}
+	g := s.comms[comm]
+	if g == nil {
+		c.Group = unknownGroup
+		return c
+	}
+	c.Group = g.name
+	isFrom := slices.Contains(fromRoot, name)
+	if g.remote != nil || !isFrom && !slices.Contains(toRoot, name) {
+		return c
+	}
+	switch {
+	case root >= 0 && root < int64(len(g.members)):
+		c.Root = g.members[root]
+	case root == rootSelf:
+		c.Root = rank
+	default:
+		return c
+	}
+	if c.Kind = meaning.ToRoot; isFrom {
+		c.Kind = meaning.FromRoot
+	}
+	return c
+}
+
+// rootSelf is COLLECTIVE_ROOT_SELF as arguments have it, and unknownGroup the name of no group.
+const (
+	rootSelf     = -2
+	unknownGroup = "?"
+)
