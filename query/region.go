@@ -22,7 +22,7 @@ import (
 type RegionKind string
 
 // PhaseRegion is an outermost loop of the program, LoopRegion one in a phase, NamedRegion one to which the program
-// gives a name, by MPI_Pcontrol, Caliper or NVTX, and TimesRegion the calls that a time of the run overlaps.
+// gives a name, by MPI_Pcontrol, Caliper or NVTX, or that an archive of OTF2 has, and TimesRegion the calls that a time of the run overlaps.
 const (
 	PhaseRegion RegionKind = "phase"
 	LoopRegion  RegionKind = "loop"
@@ -55,6 +55,7 @@ type Region struct {
 	from, to int64 // of Times, by the clock of the trace
 	parts    int   // spans in these maps
 	loops    []*loop
+	own      *Region // of a NamedRegion: what is in no region in it
 }
 
 // maxParts is how many spans the shapes or ranks of a Region may have: some 16 MB.

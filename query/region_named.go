@@ -29,9 +29,16 @@ func MarkerOf(c *trace.Call) (name string, begins, ok bool) {
 	return m.name, m.begins, ok
 }
 
-// markerOf returns what a call of MPI_Pcontrol begins or ends: with a name, it begins a region at level 1, and ends one
-// at other levels.
+// markerOf returns what a call begins or ends: MPI_Pcontrol with a name begins a region at level 1, and ends one at
+// other levels; Enter and Leave have the name in region.
 func markerOf(c *trace.Call) (m marker, ok bool) {
+	if f := c.Function.Name; f == "Enter" || f == "Leave" {
+		v, ok := c.Arg("region")
+		if ok = ok && v.Kind() == cst.KindString; ok {
+			m = marker{f == "Enter", v.Text()}
+		}
+		return m, ok && m.name != ""
+	}
 	name := ""
 	if v, ok := c.Arg("name"); ok && v.Kind() == cst.KindString {
 		name = string(v.Text())
@@ -41,7 +48,9 @@ func markerOf(c *trace.Call) (m marker, ok bool) {
 }
 
 // marks reports whether calls of a function may be markers.
-func marks(function string) bool { return function == "MPI_Pcontrol" }
+func marks(function string) bool {
+	return function == "MPI_Pcontrol" || function == "Enter" || function == "Leave"
+}
 
 // A namedSpan is the calls of a rank from where a region began to where it ended, with the call that ends it.
 type namedSpan struct {
@@ -49,18 +58,24 @@ type namedSpan struct {
 	trace.Span
 }
 
-// namedSpans returns the regions of a rank. A region that does not end is none. Those that are in one of the same name
-// are left out.
-func namedSpans(r *trace.Rank, t *trace.Trace) []namedSpan {
+// namedSpans returns the regions of a rank, and the calls of each that are in no region in it. A region that does not
+// end is none. Those that are in one of the same name are left out.
+func namedSpans(r *trace.Rank, t *trace.Trace) (list, own []namedSpan) {
 	type open struct {
 		name  string
 		first uint64
 	}
 	var stack []open
-	var list []namedSpan
+	since := uint64(0) // the last marker, and the next call
 	for position := range r.Find(0, func(x sequitur.Symbol) bool { return marks(t.Functions()[r.Function(x)].Name) }) {
 		c := r.CallAt(position)
 		m, ok := markerOf(&c)
+		if n := len(stack) - 1; ok && n >= 0 && len(own) <= maxParts {
+			own = append(own, namedSpan{stack[n].name, trace.Span{First: since, End: position + 1}})
+		}
+		if ok {
+			since = position + 1
+		}
 		switch {
 		case !ok:
 		case m.begins:
@@ -84,7 +99,7 @@ func namedSpans(r *trace.Rank, t *trace.Trace) []namedSpan {
 			break
 		}
 	}
-	return list
+	return list, own
 }
 
 // namedRegions returns the regions to which the program gives names, in the order of these. Of a shape whose ranks give
@@ -94,6 +109,8 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 	add := func(name string) *Region {
 		if regions[name] == nil {
 			regions[name] = &Region{Kind: NamedRegion, Name: name, trace: t, byShape: make(map[int][]trace.Span),
+				byRank: make(map[int][]trace.Span)}
+			regions[name].own = &Region{Kind: NamedRegion, Name: name, trace: t, byShape: make(map[int][]trace.Span),
 				byRank: make(map[int][]trace.Span)}
 		}
 		return regions[name]
@@ -121,10 +138,13 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 			if err != nil {
 				return nil, err
 			}
-			for name, spans := range byName(namedSpans(r, t)) {
+			list, own := namedSpans(r, t)
+			parts := byName(own)
+			for name, spans := range byName(list) {
 				g := add(name)
 				g.add(number, s, spans)
 				g.setTrips(len(spans))
+				g.own.byShape[number] = parts[name]
 			}
 			continue
 		}
@@ -136,8 +156,12 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 			if err != nil {
 				return nil, err
 			}
-			for name, spans := range byName(namedSpans(r, t)) {
-				add(name).addRank(rank, s, spans)
+			list, own := namedSpans(r, t)
+			parts := byName(own)
+			for name, spans := range byName(list) {
+				g := add(name)
+				g.addRank(rank, s, spans)
+				g.own.byRank[rank] = parts[name]
 			}
 		}
 	}
@@ -145,6 +169,7 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 	for _, g := range regions {
 		if g.parts <= maxParts {
 			g.finish()
+			g.own.Ranks = g.Ranks
 			list = append(list, g)
 		}
 	}
@@ -155,7 +180,7 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 // namedAlike reports whether all ranks give calls of a signature the same level and name.
 func namedAlike(s trace.Signature) bool {
 	for i, p := range s.Function.Params {
-		if p.Name == "name" || p.Name == "level" {
+		if p.Name == "name" || p.Name == "level" || p.Name == "region" {
 			if _, ok := s.Args[i].Constant(); !ok {
 				return false
 			}

@@ -25,6 +25,9 @@ type RegionTime struct {
 	Max     Nanoseconds `json:"max_ns"`      // the longest of these
 	MaxRank int         `json:"rank_of_max"` // which that is
 	InCalls Nanoseconds `json:"in_calls_ns"` // of Mean
+
+	// Exclusive is the part of Mean in which a rank is in no call, and in no region in a NamedRegion; nil of others.
+	Exclusive *Nanoseconds `json:"exclusive_ns,omitempty"`
 }
 
 // OpenRegionProfile returns how long the ranks of the options are in each region of the trace, as [Times.Activity] has
@@ -67,6 +70,9 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 		}
 		if n > 0 {
 			r.Mean, r.InCalls = r.Mean/n, r.InCalls/n
+			if r.Exclusive, err = times.exclusive(ctx, g, n, o); err != nil {
+				return nil, err
+			}
 			p.Source, p.Guarantee = min(p.Source, a.Source), max(p.Guarantee, a.Guarantee)
 		}
 		p.Regions = append(p.Regions, r)
@@ -76,4 +82,22 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 		return p, err
 	}
 	return p, nil
+}
+
+// exclusive returns how long n ranks are, in the mean, in a NamedRegion and in no region in it, nor in a call.
+func (t *Times) exclusive(ctx context.Context, g *Region, n Nanoseconds, o Options) (*Nanoseconds, error) {
+	if g.own == nil {
+		return nil, nil
+	}
+	o.Region = g.own
+	a, err := t.activity(ctx, 0, maxTime, o)
+	if err != nil {
+		return nil, err
+	}
+	sum := Nanoseconds(0)
+	for _, of := range a.Ranks {
+		sum += max(0, of.Span-of.Time)
+	}
+	sum /= n
+	return &sum, nil
 }

@@ -398,8 +398,14 @@ func (a *Regions) print(q *cli.Question) {
 		q.Printf("phases are unknown: the control flows of the ranks are too long to compare\n")
 	}
 	titles := []string{"<region", "calls", "?ranks", "iterations"}
+	named := slices.ContainsFunc(a.RegionProfile.Regions, func(r query.RegionTime) bool { return r.Exclusive != nil })
 	if timed {
-		titles = append(titles, "time", "", "?max", "&rank", "in calls", "")
+		titles = append(titles, "time", "", "?max", "&rank")
+		if named {
+			titles = append(titles, "?in calls", "&", "exclusive", "")
+		} else {
+			titles = append(titles, "in calls", "")
+		}
 	}
 	t := q.Table(titles...).Apart()
 	for _, r := range a.RegionProfile.Regions {
@@ -408,6 +414,12 @@ func (a *Regions) print(q *cli.Question) {
 			cells = append(cells, text.Duration(r.Mean), text.Percent(r.Mean, a.Run), text.Duration(r.Max),
 				text.ID(r.MaxRank),
 				text.Duration(r.InCalls), text.Percent(r.InCalls, r.Mean))
+			switch {
+			case r.Exclusive != nil:
+				cells = append(cells, text.Duration(*r.Exclusive), text.Percent(*r.Exclusive, r.Mean))
+			case named:
+				cells = append(cells, "", "")
+			}
 		}
 		t.Row(cells...)
 	}
