@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// Source is the source that [Import] names for a run.
-const Source = "OTF2"
+// source is that of a run.
+const source = "OTF2"
 
 // ImportOptions configures [Import]. The zero ImportOptions keeps statistics of times.
 type ImportOptions struct {
@@ -181,7 +181,7 @@ func (g *importer) finish() (*Imported, error) {
 		return nil, err
 	}
 	r := &g.result
-	r.Run = merge.Run{Ranks: g.ranks, Source: Source, Origin: format.Origin{Began: g.archive.began}}
+	r.Run = merge.Run{Ranks: g.ranks, Source: source, Origin: format.Origin{Began: g.archive.began}}
 	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
 	if g.exact {
 		r.Run.Kept = append(r.Run.Kept, format.Kept{Name: keptExact})
