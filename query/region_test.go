@@ -4,11 +4,15 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // TestRegions checks that the spans of regions have the calls of these, on recorded runs.
@@ -98,5 +102,36 @@ func testSpans(t *testing.T, tr *trace.Trace) {
 		if g.Kind == PhaseRegion {
 			phase = g
 		}
+	}
+}
+
+// TestEnterAndLeave checks the times of regions that begin and end with Enter and Leave, one in the other.
+func TestEnterAndLeave(t *testing.T) {
+	codec := must.Get(timing.NewLossless(timing.Zstd))
+	r := must.Get(tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))}))
+	region := []cst.Param{{Name: "region", Type: cst.Type{Kind: cst.KindString}}}
+	enter, leave := r.Declare(cst.Function{Name: "Enter", Params: region}), r.Declare(cst.Function{Name: "Leave", Params: region})
+	work := r.Declare(cst.Function{Name: "work"})
+	r.CallAt(enter, 0, 0, cst.String("outer"))
+	for i := range int64(3) {
+		r.CallAt(work, 100*i+10, 20)
+		r.CallAt(enter, 100*i+50, 0, cst.String("inner"))
+		r.CallAt(work, 100*i+60, 5)
+		r.CallAt(leave, 100*i+80, 0, cst.String("inner"))
+	}
+	r.CallAt(leave, 400, 0, cst.String("outer"))
+	tr := testtrace.Open(t, testtrace.File(t, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}))
+	p, err := OpenRegionProfile(t.Context(), tr, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string][3]Nanoseconds)
+	for _, g := range p.Regions {
+		if g.Kind == NamedRegion {
+			got[g.Name] = [3]Nanoseconds{g.Mean, g.InCalls, *g.Exclusive}
+		}
+	}
+	if want := map[string][3]Nanoseconds{"outer": {400, 75, 250}, "inner": {90, 15, 75}}; !maps.Equal(got, want) {
+		t.Errorf("inclusive, in calls and exclusive: %v, not %v", got, want)
 	}
 }

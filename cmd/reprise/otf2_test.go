@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,10 @@ func TestOTF2(t *testing.T) {
 		!strings.Contains(r.stderr, "does not have all of the archive") {
 		t.Errorf("verify of statistics: status %d: %s", r.status, r.stderr)
 	}
+	if want, ok := pythonSums(t, filepath.Join(archive, "traces.otf2")); ok {
+		writeFile(t, "run.rpz", readFile(t, "back.rpz"))
+		compareSums(t, want)
+	}
 	for _, field := range []string{"messages", "bytes", "channels"} {
 		question := "messages"
 		if field == "channels" {
@@ -94,8 +100,8 @@ func otf2Print(t *testing.T, directory string) string {
 	return strings.Join(kept, "")
 }
 
-// sums are of the events of an archive, by Python: enters and nanoseconds by region, messages and bytes sent.
-const sums = `
+// summing is a program of Python that prints a sums.
+const summing = `
 import otf2, sys, json
 calls, time, messages, bytes = {}, {}, 0, 0
 with otf2.reader.open(sys.argv[1]) as trace:
@@ -114,7 +120,7 @@ with otf2.reader.open(sys.argv[1]) as trace:
 `
 
 // TestEZTrace compresses an archive that EZTrace has recorded of the stencil, writes it again, and compares counts and
-// times of functions, and messages, with those that Python sums up from the archive.
+// times of functions, and messages, with those that otf2-print shows.
 func TestEZTrace(t *testing.T) {
 	e2e.Programs(t)
 	eztrace, err := exec.LookPath("eztrace")
@@ -151,26 +157,64 @@ func TestEZTrace(t *testing.T) {
 	must(t, "verify", "run.rpz", archive)
 	must(t, "export", "run.rpz", "-o", "again.otf2")
 	must(t, "verify", "run.rpz", "again.otf2")
-	out, err := exec.Command("/usr/bin/python3", "-c", sums, found[0]).Output()
-	if err != nil {
-		t.Skipf("python3-otf2: %v", err)
-	}
-	var want struct {
-		Calls           map[string]uint64
-		Time            map[string]float64
-		Messages, Bytes float64
-	}
-	if err := json.Unmarshal(out, &want); err != nil {
-		t.Fatal(err)
-	}
-	compareSums(t, want.Calls, want.Time)
-	if a := answerOf(t, "messages", "run.rpz"); a["messages"] != want.Messages || a["bytes"] != want.Bytes {
-		t.Errorf("%v messages of %v bytes, not %v of %v", a["messages"], a["bytes"], want.Messages, want.Bytes)
-	}
+	compareSums(t, printedSums(t, found[0]))
 }
 
-// compareSums compares calls and times of functions with those of the archive.
-func compareSums(t *testing.T, calls map[string]uint64, times map[string]float64) {
+// A sums is what the events of an archive sum up to: enters and nanoseconds by region, messages and bytes sent.
+type sums struct {
+	Calls           map[string]uint64
+	Time            map[string]float64
+	Messages, Bytes float64
+}
+
+// printedEvent is what otf2-print says of some events.
+var printedEvent = regexp.MustCompile(`^(ENTER|LEAVE|MPI_SEND|MPI_ISEND) +(\d+) +(\d+) .*?(?:Region: "([^"]*)"|Length: (\d+))`)
+
+// printedSums sums up what otf2-print says of an archive.
+func printedSums(t *testing.T, anchor string) sums {
+	t.Helper()
+	out, err := exec.Command("otf2-print", anchor).Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	s := sums{Calls: make(map[string]uint64), Time: make(map[string]float64)}
+	stacks := make(map[string][]float64) // of each location
+	for line := range strings.Lines(string(out)) {
+		m := printedEvent.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		time, _ := strconv.ParseFloat(m[3], 64)
+		bytes, _ := strconv.ParseFloat(m[5], 64)
+		switch stack := stacks[m[2]]; m[1] {
+		case "ENTER":
+			stacks[m[2]] = append(stack, time)
+			s.Calls[m[4]]++
+		case "LEAVE":
+			s.Time[m[4]] += time - stack[len(stack)-1]
+			stacks[m[2]] = stack[:len(stack)-1]
+		default:
+			s.Messages, s.Bytes = s.Messages+1, s.Bytes+bytes
+		}
+	}
+	return s
+}
+
+// pythonSums sums up an archive by python3-otf2.
+func pythonSums(t *testing.T, anchor string) (s sums, ok bool) {
+	t.Helper()
+	out, err := exec.Command("/usr/bin/python3", "-c", summing, anchor).Output()
+	if err != nil {
+		return s, false
+	}
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s, true
+}
+
+// compareSums compares calls and times of functions, and messages, of run.rpz with those of its archive.
+func compareSums(t *testing.T, want sums) {
 	t.Helper()
 	var a struct {
 		Functions []struct {
@@ -188,10 +232,16 @@ func compareSums(t *testing.T, calls map[string]uint64, times map[string]float64
 	for _, f := range a.Functions {
 		have[f.Name] = fmt.Sprintf("%d calls, %.0f ns", f.Calls, f.Time.Total)
 	}
-	for name, n := range calls {
-		if want := fmt.Sprintf("%d calls, %.0f ns", n, times[name]); strings.HasPrefix(name, "MPI_") && have[name] != want {
+	for name, n := range want.Calls {
+		if want := fmt.Sprintf("%d calls, %.0f ns", n, want.Time[name]); strings.HasPrefix(name, "MPI_") && have[name] != want {
 			t.Errorf("%s: %s, not %s", name, have[name], want)
 		}
+	}
+	if a := answerOf(t, "messages", "run.rpz"); a["messages"] != want.Messages || a["bytes"] != want.Bytes {
+		t.Errorf("%v messages of %v bytes, not %v of %v", a["messages"], a["bytes"], want.Messages, want.Bytes)
+	}
+	if len(want.Calls) == 0 || want.Messages == 0 {
+		t.Error("nothing was compared")
 	}
 }
 

@@ -19,17 +19,7 @@
 // the attributes: their number, and ID, type and value of each. Then come the fields that are numbers, the texts
 // (length and bytes), and the list: its number of rows, and the rows.
 //
-// # Kept data
-//
-// What a trace keeps for Export is under the name otf2: a byte for the version, 1; a byte that is 1 if ticks are taken
-// for nanoseconds, as times would be too large otherwise; and the records that are no events, as on the pipe. The name
-// otf2/exact is there if all of an archive is kept. Then each location with events has a name, otf2/ and its position
-// among the definitions, eight hexadecimal digits. Its content is the number of its calls; the regions that are the
-// first of their names, with name and number; then columns of numbers: of requests that start or were not active,
-// each less the one before; of ticks beyond those that nanoseconds tell, if a nanosecond is several; and the forms of
-// calls: the name, events and the parameter region_id if there is one, zero bytes between them, and for each
-// event the column of its times, each less that of the event before. A column is its number of blocks, and each with
-// its length, in the codec lossless,compressor=zstd of package timing.
+// What a trace keeps for Export is in docs/format.md.
 //
 // # Not kept
 //
