@@ -51,16 +51,21 @@ func IsWhole(tr *trace.Trace) error {
 }
 
 // Export writes the archive again that a trace was made of, to a directory, as [NewWriter] does: all records are what
-// they were, but for the number that tells archives apart. It holds one rank at a time.
-func Export(ctx context.Context, tr *trace.Trace, directory string, o Options) error {
+// they were, but for the number that tells archives apart. It returns how many. It holds one rank at a time.
+func Export(ctx context.Context, tr *trace.Trace, directory string, o Options) (records uint64, err error) {
 	w, err := NewWriter(ctx, directory, o)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if err := each(ctx, tr, w.Write); err != nil {
-		return errors.Join(err, w.abort())
+	err = each(ctx, tr, func(r *Record) error {
+		records++
+		return w.Write(r)
+	})
+	if err != nil {
+		w.abort()
+		return 0, err
 	}
-	return w.Close()
+	return records, w.Close()
 }
 
 // A Difference is the first record of an archive that is not as a trace has it.

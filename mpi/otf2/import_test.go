@@ -54,7 +54,8 @@ func TestImport(t *testing.T) {
 		if n, err := Compare(t.Context(), tr, first, o); err != nil || n != uint64(len(records)) {
 			t.Fatalf("%d of %d records: %v", n, len(records), err)
 		}
-		must(t, Export(t.Context(), tr, second, o))
+		_, err := Export(t.Context(), tr, second, o)
+		must(t, err)
 		if a, b := printed(t, first), printed(t, second); a != b {
 			t.Fatalf("otf2-print says\n%s\nand not\n%s", b, a)
 		}

@@ -329,7 +329,7 @@ func (w *Writer) end() error {
 }
 
 // abort ends the writer, and leaves nothing of the archive.
-func (w *Writer) abort() error {
+func (w *Writer) abort() {
 	if p := w.process; p != nil {
 		w.process = nil
 		p.stop()
@@ -337,7 +337,6 @@ func (w *Writer) abort() error {
 		p.command.Wait()
 		w.remove()
 	}
-	return nil
 }
 
 // Close writes the rest, and ends the archive. After an error there is no archive.

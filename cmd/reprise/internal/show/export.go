@@ -352,8 +352,10 @@ func exportOTF2(x *exporting, directory string) error {
 	if !x.LeavesOut() && !x.Part.Times {
 		err := archive.IsWhole(x.Trace)
 		if err == nil {
-			x.notes = []string{"the archive that the trace was made of"}
-			return archive.Export(x.Context(), x.Trace, directory, bridge)
+			records, err := archive.Export(x.Context(), x.Trace, directory, bridge)
+			x.progress(uint64(x.TotalCalls()))
+			x.notes = []string{fmt.Sprintf("all %s of the archive that the trace was made of", text.Plural(records, "record"))}
+			return err
 		}
 		if !errors.Is(err, archive.ErrNotImported) && !errors.Is(err, archive.ErrNotExact) {
 			return err
