@@ -354,7 +354,7 @@ func itemsOf(events []Record) []item {
 			e.attributes = append(e.attributes, attributeOf{a.ID, a.Type})
 		}
 		if n := len(list) - 1; n >= 0 && e.static == nil && e.attributes == nil && list[n].kind == e.kind &&
-			list[n].static == nil && list[n].attributes == nil {
+			list[n].static == nil && list[n].attributes == nil && e.kind.hasArguments() {
 			list[n].count++
 			continue
 		}
@@ -362,6 +362,9 @@ func itemsOf(events []Record) []item {
 	}
 	return list
 }
+
+// hasArguments reports whether events of a kind are told by arguments, too.
+func (k *Kind) hasArguments() bool { return len(k.Fields)+len(k.List) > 0 }
 
 // describe returns the text that tells the events of a call.
 func describe(events []item) string {
@@ -403,6 +406,7 @@ func parseItems(text string) (list []item, ok bool) {
 	if text == "" {
 		return nil, true
 	}
+	all := 0
 	for word := range strings.SplitSeq(text, " ") {
 		e := item{count: 1}
 		var attributes, static string
@@ -436,6 +440,9 @@ func parseItems(text string) (list []item, ok bool) {
 			e.count = n
 		}
 		if e.kind = LookupKind(name); e.kind == nil || e.kind.Class != Event || e.static != nil && e.kind != metric {
+			return nil, false
+		}
+		if all += e.count; all > mostInner+2 || e.count > 1 && !(e.kind.hasArguments() && e.static == nil && e.attributes == nil) {
 			return nil, false
 		}
 		list = append(list, e)
@@ -517,6 +524,9 @@ func columnOf(r *Record, column int) cst.Value {
 // parseArguments is the inverse of appendArguments, of arguments after those of threads and regions: it returns the
 // events, whose locations and times are not set. It reports false if the arguments are not those of the form.
 func (f *form) parseArguments(events []Record, args []cst.Value) ([]Record, bool) {
+	if !f.fits(args) {
+		return nil, false
+	}
 	events = events[:0]
 	for _, e := range f.events {
 		for range e.count {
@@ -565,6 +575,18 @@ func (f *form) parseArguments(events []Record, args []cst.Value) ([]Record, bool
 		k += e.count
 	}
 	return events, len(args) == 0
+}
+
+// fits reports whether arguments have as many values as the form has events, so that these may be allocated.
+func (f *form) fits(args []cst.Value) bool {
+	for _, g := range f.groups {
+		width := len(g.kind.Fields) + len(g.kind.List)
+		if len(args) < width || g.count > 1 && (args[0].Kind() != cst.KindArray || args[0].Len() != g.count) {
+			return false
+		}
+		args = args[width:]
+	}
+	return true
 }
 
 // parse sets the values of the events of a group.

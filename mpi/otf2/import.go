@@ -65,8 +65,7 @@ func importWith(ctx context.Context, path string, o ImportOptions, plain bool) (
 		return nil, err
 	}
 	defer in.Close()
-	g := &importer{options: &o, archive: newArchive(), exact: o.Times.Series != nil && o.Times.Bounded == 0 &&
-		len(o.Times.DurationsOf) == 0 && o.Times.Series.Guarantee() == timing.Exact}
+	g := newImporter(&o)
 	for {
 		r, err := in.Read()
 		if err == io.EOF {
@@ -93,6 +92,11 @@ type importer struct {
 	parts  [][]merge.Part // by rank
 	kept   []format.Kept
 	result Imported
+}
+
+func newImporter(o *ImportOptions) *importer {
+	return &importer{options: o, archive: newArchive(), exact: o.Times.Series != nil && o.Times.Bounded == 0 &&
+		len(o.Times.DurationsOf) == 0 && o.Times.Series.Guarantee() == timing.Exact}
 }
 
 // take takes a record.

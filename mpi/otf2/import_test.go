@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -37,6 +39,123 @@ func imported(ctx context.Context, t interface{ Fatal(...any) }, directory strin
 	return tr
 }
 
+// fed returns the trace of records.
+func fed(t *rapid.T, records []*Record) []byte {
+	o := exactly(t, Options{})
+	var in *Imported
+	for _, plain := range []bool{false, true} {
+		g := newImporter(&o)
+		var err error
+		for _, r := range records {
+			if err = g.take(r, plain); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			in, err = g.finish()
+		}
+		if !errors.Is(err, errScale) {
+			must(t, err)
+			break
+		}
+	}
+	var file bytes.Buffer
+	must(t, merge.Write(&file, in.Run, in.Parts))
+	return file.Bytes()
+}
+
+func openBytes(data []byte) (*trace.Trace, error) {
+	return trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{})
+}
+
+// drawRecords draws the records of an archive, whose times do not decrease and which has all locations with events.
+func drawRecords(t *rapid.T) []*Record { return nested(t, drawArchive(t)) }
+
+// TestRecords makes traces of random records, and the records again, without OTF2's library.
+func TestRecords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawRecords(t)
+		tr, err := openBytes(fed(t, records))
+		must(t, err)
+		var again []*Record
+		must(t, each(t.Context(), tr, func(r *Record) error {
+			again = append(again, &Record{r.Kind, r.Location, r.Time, slices.Clone(r.Values), slices.Clone(r.Texts),
+				slices.Clone(r.Attributes)})
+			return nil
+		}))
+		differ(t, again, records)
+		s, err := SemanticsOf(tr)
+		must(t, err)
+		_, err = semanticsOfAll(tr, s)
+		must(t, err)
+	})
+}
+
+// semanticsOfAll asks what all calls mean.
+func semanticsOfAll(tr *trace.Trace, s *Semantics) (n int, err error) {
+	for _, rank := range tr.RankSet().All() {
+		r, err := tr.Rank(rank)
+		if err != nil {
+			return n, err
+		}
+		for terminal := range uint32(r.Terminals()) {
+			c := r.Call(terminal)
+			s.Of(rank, &c)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// TestDamagedKept changes what a trace keeps: it is an error, or gives other records.
+func TestDamagedKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr, err := openBytes(fed(t, drawRecords(t)))
+		must(t, err)
+		var all merge.Accumulator
+		must(t, all.Describe(merge.Run{Ranks: tr.Ranks()}))
+		for _, rank := range tr.RankSet().All() {
+			part, err := tr.Part(rank)
+			must(t, err)
+			must(t, all.Add(part))
+		}
+		_, err = tr.AddTimes(&all)
+		must(t, err)
+		for i := range 12 {
+			name := keyOf(i - 2)
+			if i < 2 {
+				name = []string{keptName, keptExact}[i]
+			}
+			data, ok, err := tr.Kept(name)
+			must(t, err)
+			if !ok {
+				continue
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "changes") {
+				if len(data) > 0 {
+					data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+				}
+			}
+			must(t, all.Describe(merge.Run{Kept: []format.Kept{{Name: name, Data: data}}}))
+		}
+		var file bytes.Buffer
+		must(t, all.Write(&file))
+		damaged, err := openBytes(file.Bytes())
+		must(t, err)
+		n := 0
+		_ = each(t.Context(), damaged, func(*Record) error {
+			if n++; n > 1<<20 {
+				t.Fatal("no end of records")
+			}
+			return nil
+		})
+		if s, err := SemanticsOf(damaged); err == nil && s != nil {
+			_, err = semanticsOfAll(damaged, s)
+			must(t, err)
+		}
+	})
+}
+
 // TestImport makes traces of random archives, and archives of the traces.
 func TestImport(t *testing.T) {
 	o := options(t)
@@ -48,7 +167,7 @@ func TestImport(t *testing.T) {
 		second := filepath.Join(directory, fmt.Sprintf("%d-second", n))
 		defer os.RemoveAll(first)
 		defer os.RemoveAll(second)
-		records := nested(t, drawArchive(t))
+		records := drawRecords(t)
 		write(t, o, first, records)
 		tr := imported(t.Context(), t, first, exactly(t, o))
 		if n, err := Compare(t.Context(), tr, first, o); err != nil || n != uint64(len(records)) {

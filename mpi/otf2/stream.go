@@ -136,25 +136,32 @@ func (p *process) wait(ctx context.Context, what string) error {
 	return fmt.Errorf("otf2: %s: OTF2's library stopped: %w: is the archive damaged? %s", what, err, said)
 }
 
-// anchorOf returns the path of the anchor file of an archive, from its directory or from that path.
+// anchorOf returns the path of the anchor file of an archive, from its directory, the one above or from that path.
 func anchorOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return path, err
 	}
-	anchors, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.otf2"))
-	if err != nil {
-		return "", err
-	}
+	anchors := Anchors(path)
 	if len(anchors) != 1 {
 		return "", fmt.Errorf("otf2: %s: %d files that end in .otf2: give the one to read", path, len(anchors))
 	}
 	return anchors[0], nil
 }
 
-// escapeGlob returns a pattern for a path alone.
-func escapeGlob(path string) string {
-	return strings.NewReplacer("[", "\\[", "*", "\\*", "?", "\\?", "\\", "\\\\").Replace(path)
+// Anchors returns the paths of the anchor files in a directory, or where it has none, in the directories in it: EZTrace
+// makes such a directory for each program.
+func Anchors(directory string) []string {
+	for _, pattern := range []string{"*.otf2", "*/*.otf2"} {
+		anchors, _ := fs.Glob(os.DirFS(directory), pattern)
+		for i, a := range anchors {
+			anchors[i] = filepath.Join(directory, filepath.FromSlash(a))
+		}
+		if len(anchors) > 0 {
+			return anchors
+		}
+	}
+	return nil
 }
 
 // A Reader reads the records of an archive.
@@ -167,7 +174,8 @@ type Reader struct {
 	err   error
 }
 
-// Open begins to read an archive: its directory, or its anchor file, which is named traces.otf2 as a rule.
+// Open begins to read an archive: its anchor file, which is named traces.otf2 as a rule, or a directory with one of
+// [Anchors].
 // References are those of the definitions of the archive, and times are corrected by the offsets of clocks, as
 // for all that reads with OTF2's library. Cancel the context or call [Reader.Close] to end before all is read.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {

@@ -25,8 +25,7 @@ func isArchive(paths []string) bool {
 	}
 	info, err := os.Stat(paths[0])
 	if err == nil && info.IsDir() {
-		anchors, _ := fs.Glob(os.DirFS(paths[0]), "*.otf2")
-		return len(anchors) > 0
+		return len(otf2.Anchors(paths[0])) > 0
 	}
 	return err == nil && strings.HasSuffix(paths[0], ".otf2")
 }
