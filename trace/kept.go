@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
@@ -28,16 +29,17 @@ func (t *Trace) keptAt(i int) (data []byte, err error) {
 	return data, err
 }
 
-// allKept returns what all front ends keep.
-func (t *Trace) allKept() ([]format.Kept, error) {
-	names, err := layout.ReadKept(t.file)
+// AllKept returns what all front ends keep, in the order of names. With an error, which is the first, it returns what can
+// be read.
+func (t *Trace) AllKept() ([]format.Kept, error) {
+	names, first := layout.ReadKept(t.file)
 	var all []format.Kept
 	for i, name := range names {
+		data, err := t.keptAt(i)
 		if err == nil {
-			var data []byte
-			data, err = t.keptAt(i)
 			all = append(all, format.Kept{Name: name, Data: data})
 		}
+		first = cmp.Or(first, err)
 	}
-	return all, err
+	return all, first
 }

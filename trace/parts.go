@@ -91,7 +91,7 @@ func (r *Rank) streams(table *cst.Table, terminals []sequitur.Symbol) *merge.Str
 // t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	need.That(a != nil, "trace: no accumulator")
-	kept, err := t.allKept()
+	kept, err := t.AllKept()
 	if err != nil {
 		return err
 	}

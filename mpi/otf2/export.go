@@ -198,6 +198,25 @@ func each(ctx context.Context, tr *trace.Trace, take func(*Record) error) error 
 		}
 		done[l.rank] += e.len
 	}
+	return wholeCalls(tr, done)
+}
+
+// wholeCalls returns an error unless locations have all calls of a trace.
+func wholeCalls(tr *trace.Trace, done map[int]uint64) error {
+	var all, found uint64
+	for number := range tr.Shapes() {
+		s, err := tr.Shape(number)
+		if err != nil {
+			return err
+		}
+		all += s.Grammar.Len() * uint64(s.Ranks.Len())
+	}
+	for _, n := range done {
+		found += n
+	}
+	if found != all {
+		return ErrNotExact // what is kept of some locations is lost
+	}
 	return nil
 }
 

@@ -148,6 +148,7 @@ var AboutRun = map[format.Kind]string{
 	layout.KindOrigin: "who made the trace",
 	layout.KindWorlds: "which ranks are of which MPI_COMM_WORLD",
 	layout.KindClocks: "how the clocks of machines differ",
+	layout.KindKept:   "data that the trace was made of",
 }
 
 // salvage returns what can be read of a file, and counts it. It returns an error if
@@ -186,7 +187,9 @@ func (r *RepairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	if tr.Content().LostOrder {
 		r.Order = Lost
 	}
-	if err := DescribeRun(a, tr.Run()); err != nil {
+	run := tr.Run()
+	run.Kept, _ = tr.AllKept() // what is lost is among the losses
+	if err := DescribeRun(a, run); err != nil {
 		return nil, err
 	}
 	return a, r.describeLoss(a)
