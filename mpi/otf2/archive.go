@@ -20,10 +20,10 @@ type archive struct {
 	encoder
 
 	strings   map[uint64]string
-	texts     map[[2]string]map[uint64]uint64 // strings by kind and field that names, by number: see named
-	regions   map[uint64]uint64               // names
-	metrics   map[uint64][]uint64             // members of classes
-	instances map[uint64]uint64               // classes
+	named     map[string]map[uint64]uint64 // strings that name references, by their types
+	regions   map[uint64]uint64            // names
+	metrics   map[uint64][]uint64          // members of classes
+	instances map[uint64]uint64            // classes
 	locations []location
 	groups    []locationGroup
 	sets      []set
@@ -55,7 +55,7 @@ type comm struct {
 }
 
 func newArchive() *archive {
-	return &archive{strings: make(map[uint64]string), texts: make(map[[2]string]map[uint64]uint64),
+	return &archive{strings: make(map[uint64]string), named: make(map[string]map[uint64]uint64),
 		regions: make(map[uint64]uint64), metrics: make(map[uint64][]uint64), instances: make(map[uint64]uint64)}
 }
 
@@ -83,8 +83,7 @@ func (a *archive) add(r *Record) {
 	case "Group":
 		a.sets = append(a.sets, set{v[0], v[2], v[3], slices.Clone(v[5:])})
 	case "Comm":
-		a.comms = append(a.comms, comm{v[0], v[1], v[2:3:3]})
-		a.comms[len(a.comms)-1].groups = slices.Clone(v[2:3])
+		a.comms = append(a.comms, comm{v[0], v[1], slices.Clone(v[2:3])})
 	case "InterComm":
 		a.comms = append(a.comms, comm{v[0], v[1], slices.Clone(v[2:4])})
 	case "ClockProperties":
@@ -93,7 +92,7 @@ func (a *archive) add(r *Record) {
 			a.began = time.Unix(0, int64(v[3])).UTC()
 		}
 	}
-	a.named(r)
+	a.name(r)
 }
 
 // referred are the types of references that have names, and the definitions with these, whose second field is that.
@@ -104,18 +103,17 @@ var referred = map[string]string{
 	"InterruptGenerator": "InterruptGeneratorRef",
 }
 
-// named takes note of the name of what a record defines.
-func (a *archive) named(r *Record) {
+// name takes note of the name of what a record defines.
+func (a *archive) name(r *Record) {
 	kind, ok := referred[r.Kind.Name]
 	if !ok {
 		return
 	}
-	key := [2]string{kind}
-	if a.texts[key] == nil {
-		a.texts[key] = make(map[uint64]uint64)
+	if a.named[kind] == nil {
+		a.named[kind] = make(map[uint64]uint64)
 	}
-	if _, ok := a.texts[key][r.Values[0]]; !ok {
-		a.texts[key][r.Values[0]] = r.Values[1]
+	if _, ok := a.named[kind][r.Values[0]]; !ok {
+		a.named[kind][r.Values[0]] = r.Values[1]
 	}
 }
 
@@ -127,7 +125,7 @@ func (a *archive) nameOf(kind string, v uint64) string {
 	if name, ok := theTable().names[kind][v]; ok {
 		return name
 	}
-	if s, ok := a.texts[[2]string{kind}][v]; ok {
+	if s, ok := a.named[kind][v]; ok {
 		return a.strings[s]
 	}
 	return ""

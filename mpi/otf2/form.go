@@ -81,7 +81,17 @@ func newForm(a *archive, name string, events []item, thread, named, id bool) *fo
 	if id {
 		add(idParam, number)
 	}
-	for _, e := range events {
+	f.countAll()
+	f.addEvents(a, add)
+	if f.described() {
+		add(eventsParam, cst.Type{Kind: cst.KindString})
+	}
+	return f
+}
+
+// countAll counts the events of each kind whose fields are parameters.
+func (f *form) countAll() {
+	for _, e := range f.events {
 		for range e.count {
 			f.single = append(f.single, e.static != nil || isBracket(e.kind))
 		}
@@ -92,6 +102,10 @@ func newForm(a *archive, name string, events []item, thread, named, id bool) *fo
 			f.count(e)
 		}
 	}
+}
+
+// addEvents adds the parameters of events: fields, values of metrics, and attributes.
+func (f *form) addEvents(a *archive, add func(name string, t cst.Type)) {
 	for _, g := range f.groups {
 		fields := slices.Concat(g.kind.Fields, g.kind.List)
 		for i, field := range fields {
@@ -105,20 +119,16 @@ func newForm(a *archive, name string, events []item, thread, named, id bool) *fo
 			add(f.unused(field.Name, g.kind.Name), t)
 		}
 	}
-	for _, e := range events {
+	for _, e := range f.events {
 		for i := 1; i < len(e.static); i++ {
 			add(f.unused(a.memberName(e.static[0], i-1), "metric"), typeOfValue(asMetric(e.static[i])))
 		}
 	}
-	for _, e := range events {
+	for _, e := range f.events {
 		for _, at := range e.attributes {
 			add(f.unused(a.nameOf("AttributeRef", uint64(at.id)), "attribute"), typeOfValue(uint64(at.kind)))
 		}
 	}
-	if f.described() {
-		add(eventsParam, cst.Type{Kind: cst.KindString})
-	}
-	return f
 }
 
 // described reports whether an argument tells the events: the name of the function does not tell all.
