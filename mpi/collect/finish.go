@@ -43,6 +43,10 @@ type Summary struct {
 	// Uncalled are the functions of Options.Times.DurationsOf that no process called.
 	Uncalled []string
 
+	// Wrapping are functions of the program that wrap MPI, as hypre_MPI_Isend does: calls in them have the sites
+	// where these are called.
+	Wrapping []string
+
 	// Problems says what could not be read, or was not written; nil if nothing.
 	Problems error
 }
@@ -97,6 +101,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	c.measure()
 	g.run.Clocks = c.clocks(g.added)
 	sites := siteNames(list)
+	if end {
+		g.summary.Wrapping = wrappingOf(list)
+	}
 	g.run.Names = append(g.called.list(), sites...)
 	layout.MergeOrigin(&g.run.Origin, format.Origin{Polls: pollsOf(list, sites)})
 	if err := g.finish(); err != nil {

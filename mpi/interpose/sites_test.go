@@ -27,6 +27,30 @@ func TestSites(t *testing.T) {
 	})
 }
 
+// TestWrappedSites does the same for calls through functions that wrap those of MPI, as in mpistubs.c of HYPRE, and
+// through one of a library, which are made where these are called. A function that is only named like one of MPI
+// is not passed on, as it is alone in its object.
+func TestWrappedSites(t *testing.T) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
+		want := []string{"ones", "ones", "ones", "others", "others"}
+		for _, pointer := range []string{"-fomit-frame-pointer", "-fno-omit-frame-pointer"} {
+			program := m.build(t, "wrapped.c", pointer, "-fno-inline", "-fno-optimize-sibling-calls")
+			if got := sitesOf(t, m, program, "caller"); !slices.Equal(got, want) {
+				t.Errorf("%s: barriers in %q, want %q", pointer, got, want)
+			}
+		}
+		library := m.build(t, "wrapped.c", "-shared", "-fPIC", "-DLIBRARY", "-fno-inline", "-fno-optimize-sibling-calls")
+		program := m.build(t, "wrapped.c", "-DPROGRAM", "-fno-inline", "-Wl,--no-as-needed", library)
+		if got := sitesOf(t, m, program, "caller"); !slices.Equal(got, want) {
+			t.Errorf("of a library: barriers in %q, want %q", got, want)
+		}
+		alone := m.build(t, "wrapped.c", "-DALONE", "-fno-inline", "-fno-optimize-sibling-calls")
+		if got := sitesOf(t, m, alone, "caller"); !slices.Equal(got, slices.Repeat([]string{"stub_MPI_Barrier"}, 5)) {
+			t.Errorf("of one function: barriers in %q", got)
+		}
+	})
+}
+
 // TestFortranSites does the same for calls by way of each of the three interfaces of Fortran.
 func TestFortranSites(t *testing.T) {
 	forOneMPI(t, func(t *testing.T, m *implementation) {

@@ -52,6 +52,8 @@ var (
 	treeSource string
 	//go:embed interposer/fortran.c
 	fortranSource string
+	//go:embed interposer/wrapping.c
+	wrappingSource string
 	//go:embed interposer/sites.c
 	sitesSource string
 	//go:embed interposer/callers.c
@@ -88,6 +90,7 @@ var sources = func() *template.Template {
 		"finalize":    finalizeSource,
 		"tree":        treeSource,
 		"fortran":     fortranSource,
+		"wrapping":    wrappingSource,
 		"sites":       sitesSource,
 		"callers":     callersSource,
 		"memory":      memorySource,

@@ -57,6 +57,23 @@ func Lines(file string, addresses []uint64) (names [][]string) {
 	return names
 }
 
+// Functions returns the names of the functions of a file of up to some bytes of code that are to be kept, ascending;
+// none if it cannot be read.
+func Functions(file string, most uint64, keep func(name string) bool) (names []string) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	for _, s := range functionsOf(f) {
+		if s.Size <= most && keep(s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // symbols are functions in the order of their addresses.
 type symbols []elf.Symbol
 

@@ -1,7 +1,8 @@
 /*
  * Where calls are made: the address that a call returns to, and the objects that such
  * addresses lie in. A lane tells of an object before the first call from it. Calls that
- * come through a library of MPI, as those of Fortran do, are made where that is called.
+ * come through a library of MPI, as those of Fortran do, or through functions of the program
+ * that wrap MPI, are made where these are called.
  */
 
 struct site {
@@ -12,7 +13,7 @@ struct site {
 static slow void put_module(struct lane *lane, const struct module *m, uintptr_t base, const char *name)
 {
 	lane->modules[lane->told++ % MODULES] = lane->module = *m;
-	if (m->passed)
+	if (m->passed && m->passed != WRAPS)
 		return;
 	int64_t n = length_of(name);
 	uint64_t *at = reserve(lane, 5 + text_words(n));
@@ -41,7 +42,10 @@ static int put_if_in(struct dl_phdr_info *info, size_t size, void *data)
 	if (!is_in_object(info, size, bounds))
 		return 0;
 	struct module m = {bounds[0], bounds[1] - bounds[0], is_passed(info->dlpi_name, bounds)};
-	put_module(site->lane, &m, info->dlpi_addr, *info->dlpi_name ? info->dlpi_name : program_name);
+	const char *path = *info->dlpi_name ? info->dlpi_name : program_name;
+	if (!m.passed)
+		narrow(&m, site->address, path, info->dlpi_addr);
+	put_module(site->lane, &m, info->dlpi_addr, path);
 	return 1;
 }
 

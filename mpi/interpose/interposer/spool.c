@@ -110,6 +110,7 @@ enum { MODULES = 16 };
 /* An object that the loader has put into memory, and whether calls from it are looked at as
    made by who called it. */
 struct module { uintptr_t from, size; int passed; };
+enum { WRAPS = 2 }; /* passed: the lane tells of it all the same */
 
 /* How far up the stack those called MPI whose calls a library of MPI passes on from an address. */
 struct passage { uintptr_t address, distance; struct module module; };

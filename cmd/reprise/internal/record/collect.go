@@ -301,8 +301,9 @@ type Summary struct {
 	Problems   []string             `json:"problems"`
 	Parts      int                  `json:"parts,omitempty"` // that were merged, with record --merge
 	Status     int                  `json:"exit_status"`
-	Series     int64                `json:"exact_times_bytes,omitempty"` // of the times of every call, if exact
-	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"`         // left out of a part file, and without times
+	Wrapping   []string             `json:"wrapping_functions,omitempty"` // whose calls have the sites of their callers
+	Series     int64                `json:"exact_times_bytes,omitempty"`  // of the times of every call, if exact
+	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"`          // left out of a part file, and without times
 
 	// Not known with record --merge, and left out.
 	Raw       *int64         `json:"raw_bytes,omitempty"`
@@ -313,7 +314,7 @@ type Summary struct {
 func (s *Summary) Fill(c collect.Summary) {
 	s.Schema, s.Processes, s.Unfinished = cli.Schema, c.Processes, rankenc.SetOf(c.Unfinished...)
 	s.Ranks, s.Calls, s.Raw, s.Overhead = c.Ranks, c.Calls, &c.Bytes, &c.Overhead
-	s.Problems = []string{}
+	s.Problems, s.Wrapping = []string{}, c.Wrapping
 	if c.Problems != nil {
 		s.Problems = problemsOf(c.Problems)
 	}
@@ -381,6 +382,9 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(*s.Raw))
 		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of collecting, %.1f s at the end\n",
 			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	}
+	if len(s.Wrapping) > 0 {
+		fmt.Fprintf(w, "reprise: calls in functions that wrap MPI, such as %s, have the call sites of their callers\n", text.Printable(s.Wrapping[0]))
 	}
 	if s.Series > 0 {
 		fmt.Fprintf(w, "reprise: the times of every call are exact, in %s bytes\n", text.Count(s.Series))
