@@ -39,6 +39,7 @@ var plants = []plant{
 	{"reduce", "early root", "MPI_Reduce", []int{3}, "MPI_Reduce"},
 	{"scan", "early scan", "MPI_Scan", []int{3}, "MPI_Scan"},
 	{"chain", "late sender", "MPI_Recv", []int{0, 1, 3}, "MPI_Send"},
+	{"neighbor", "late neighbor", "MPI_Neighbor_allgather", []int{1, 3}, "MPI_Neighbor_allgather"},
 	{"fence", "wait at fence", "MPI_Win_fence", []int{0, 1, 3}, "MPI_Win_fence"},
 	{"post", "late post", "", []int{1}, "MPI_Win_post"}, // in MPI_Win_start or MPI_Win_complete
 	{"complete", "late complete", "MPI_Win_wait", []int{3}, "MPI_Win_start"},

@@ -1,6 +1,9 @@
 package replay
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -31,6 +34,10 @@ type collective struct {
 	aside          bool  // it gives nothing and gets nothing: another of its group is the root, on an intercommunicator
 	rank           *rank
 	sent, received int64
+
+	// In a recording, of an operation of neighbours: the members that it gets data from; unsure if these are not known.
+	needs  []int32
+	unsure bool
 }
 
 // An instance is one collective operation, as far as members have entered it.
@@ -44,6 +51,7 @@ type instance struct {
 	there     [2]int   // members of each group that have entered
 	lastCause [2]cause // that the last of them entered
 	scan      *scan    // in a recording, of a prefix reduction
+	entered   []cause  // the same, of an operation of neighbours: by member, that it entered
 	rootCause cause    // the same, the root
 }
 
@@ -73,6 +81,9 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 	} else {
 		made.aside = c.of.IsInter() && isRooted(o.Role)
 	}
+	if r.engine.recording != nil && isOfNeighbours(o.Role) {
+		made.setNeeds(r, o)
+	}
 	if id, ok := o.Completion(); ok {
 		made.slot = r.slot(slotKey{kind: requestSlot, id: id})
 	}
@@ -83,6 +94,22 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 		c.counts = append(c.counts, made.count)
 	}
 	return made, true
+}
+
+// isOfNeighbours reports whether members of an operation exchange data with their neighbours in a topology.
+func isOfNeighbours(p *spec.Role) bool { return strings.HasPrefix(p.Data, "Neighbor_") }
+
+// setNeeds sets which members the rank gets data from.
+func (c *collective) setNeeds(r *rank, o *semantics.Operation) {
+	sources, ok := r.calls.Sources(o)
+	for _, rank := range sources {
+		member, known := c.comm.memberOf(rank)
+		ok = ok && known
+		c.needs = append(c.needs, member)
+	}
+	if c.unsure = !ok; c.unsure {
+		c.needs = nil
+	}
 }
 
 // A commKey is what operations match each other in their order: those on a communicator. If not all of the
@@ -149,6 +176,9 @@ func (s *strand) enterAs(c *collective, r *request) {
 	if e.recording != nil && c.comm.lacks {
 		e.outside++
 		return
+	}
+	if c.unsure {
+		e.unknown++
 	}
 	r.left++
 	at := s.busy
@@ -227,10 +257,22 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 	} else {
 		n.scan = nil
 	}
+	if e.recording != nil && isOfNeighbours(c.role) {
+		n.enterNeighbors(k, cause)
+		from = 0
+	}
 	if n.isThere(g) || n.rootThere() && !rootWasThere {
 		from = 0
 	}
 	e.leave(n, from)
+}
+
+// enterNeighbors takes note of a member of an operation of neighbours.
+func (n *instance) enterNeighbors(member int, at cause) {
+	if len(n.arrivals) == 1 {
+		n.entered = make([]cause, len(n.Enter))
+	}
+	n.entered[member] = at
 }
 
 func (n *instance) rootThere() bool { return n.Root >= 0 && n.Enter[n.Root] >= 0 }
@@ -245,7 +287,7 @@ func (n *instance) can(a *arrival) bool {
 	}
 	switch k := int(a.member); n.needOf(k) {
 	case needsNone:
-		return n.scan == nil || n.scan.count > k
+		return (n.scan == nil || n.scan.count > k) && !slices.ContainsFunc(a.needs, func(m int32) bool { return n.Enter[m] < 0 })
 	case needsRoot:
 		return n.rootThere()
 	case needsOthers:
@@ -279,6 +321,9 @@ func (e *engine) leave(n *instance, from int) {
 		if n.scan != nil {
 			done = max(done, n.scan.done[a.member])
 		}
+		for _, m := range a.needs {
+			done = max(done, n.Enter[m])
+		}
 		e.part(a.request, done, by)
 	}
 }
@@ -305,6 +350,13 @@ func (n *instance) causeOf(a *arrival) cause {
 		if n.scan != nil && n.scan.done[k] > n.Enter[k] {
 			return n.scan.needed[k]
 		}
+		by, last := a.cause, n.Enter[k]
+		for _, m := range a.needs {
+			if n.Enter[m] > last {
+				by, last = n.entered[m], n.Enter[m]
+			}
+		}
+		return by
 	}
 	return a.cause
 }

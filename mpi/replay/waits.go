@@ -44,10 +44,12 @@ const (
 	WaitAtFence            // for the last to come to the fence of a window, or to make or free one
 	LatePost               // for others to expose their part of a window
 	LateComplete           // for others to complete their accesses
+	LateNeighbor           // for the last of its neighbours in a topology to come to an operation
 )
 
 var waitKinds = []string{"none", "late sender", "late receiver", "wait at barrier", "wait at NxN", "late root",
-	"early root", "early scan", "wait at fence", "late post", "late complete"}
+	"early root", "early scan", "wait at fence", "late post", "late complete",
+	"late neighbor"}
 
 // String returns the kind in words, such as late sender.
 func (k WaitKind) String() string {
@@ -242,7 +244,7 @@ func MayWait(o *semantics.Operation, rank int) bool {
 		return false
 	case o.Communicator != nil && o.Communicator.Size() == 1 && !o.Communicator.IsInter():
 		return false
-	case p.Data == "Scan" || p.Data == "Exscan" || isRooted(p) && o.Root < 0:
+	case p.Data == "Scan" || p.Data == "Exscan" || isOfNeighbours(p) || isRooted(p) && o.Root < 0:
 		return true
 	}
 	return needOf(p, o.Root == rank) != needsNone
@@ -258,6 +260,8 @@ func (n *instance) kindOf(a *arrival) WaitKind {
 		return WaitAtBarrier
 	case p.Data == "Scan" || p.Data == "Exscan":
 		return EarlyScan
+	case isOfNeighbours(p):
+		return LateNeighbor
 	case p.On == "win":
 		return WaitAtFence
 	case n.needOf(int(a.member)) == needsRoot:

@@ -52,6 +52,45 @@ func (r *Rank) Exchange(o *Operation) Exchange {
 	return r.meanings.exchange(o.data)
 }
 
+// Sources returns the ranks in the run that the rank gets data from in a collective operation of neighbours in a
+// topology, without itself; false if it is none, or if these are not known.
+func (r *Rank) Sources(o *Operation) (ranks []int, ok bool) {
+	need.That(o != nil, "semantics: no operation")
+	m, ok := r.meanings.(*mpiRank)
+	if !ok || o.data == nil || !strings.HasPrefix(m.role(o.data.terminal).Data, "Neighbor_") {
+		return nil, false
+	}
+	return m.sources(o.data)
+}
+
+// sources returns the neighbours that the caller gets data from.
+func (r *mpiRank) sources(d *dataCall) (ranks []int, ok bool) {
+	e := evaluation{mpiRank: r, position: d.position, extent: everywhere}
+	p, args := r.role(d.terminal), r.arguments(d.terminal)
+	c, ok := e.collect(p, args, e.scopeOf(p, args))
+	if !ok {
+		return nil, false
+	}
+	n, ok := c.neighbours()
+	if !ok || c.scope.communicator == nil {
+		return nil, false
+	}
+	_, gets := c.amounts(p)
+	each, blocks := c.blocks(gets)
+	for i, rank := range n.in {
+		nothing := blocks == nil && each == 0 || len(blocks) == len(n.in) && blocks[i] == 0
+		if rank == nobody || rank == int64(c.scope.self) || nothing {
+			continue
+		}
+		peer := c.scope.world(rank)
+		if peer < 0 {
+			return nil, false
+		}
+		ranks = append(ranks, peer)
+	}
+	return ranks, true
+}
+
 // A dataCall is a call of a collective operation on data.
 type dataCall struct {
 	position uint64

@@ -23,6 +23,7 @@
 //	late root        a member for the root of MPI_Bcast or MPI_Scatter
 //	early root       the root of MPI_Reduce or MPI_Gather for the last member
 //	early scan       a member of MPI_Scan or MPI_Exscan for the last of those of lower rank
+//	late neighbor    a member of an operation of neighbours in a topology for the last of those that it gets data from
 //	wait at fence    for the last member to come to MPI_Win_fence, or to make or free a window
 //	late post        MPI_Win_start or MPI_Win_complete for MPI_Win_post of the targets
 //	late complete    MPI_Win_wait for MPI_Win_complete of the origins

@@ -142,11 +142,53 @@ func TestUnsought(t *testing.T) {
 		s[rank].call(1, "MPI_File_read_all", "fh", 1, "count", 1, "datatype", "MPI_BYTE")
 	}
 	for want, scripts := range map[string]map[int]*script{
-		"[]": late(), "[locks of windows neighbours in a topology files]": s} {
+		"[]": late(), "[locks of windows files]": s} {
 		tr := recorded(t, merge.Run{Ranks: 2}, exact, scripts)
 		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
-		if err != nil || fmt.Sprint(run.Unsought) != want {
+		unknown := uint64(0)
+		if want != "[]" {
+			unknown = 2 // MPI_Neighbor_alltoall of both ranks, on a communicator without a topology
+		}
+		if err != nil || fmt.Sprint(run.Unsought) != want || run.Unknown != unknown {
 			t.Errorf("%+v, %v, not %s", run, err, want)
+		}
+	}
+}
+
+// TestNeighbors has rank 2 of a row come late to operations of neighbours: those beside it wait, with data of it
+// alone, and the one at the other end does not.
+func TestNeighbors(t *testing.T) {
+	for _, function := range []string{"MPI_Neighbor_allgather", "MPI_Neighbor_alltoall"} {
+		scripts := make(map[int]*script)
+		for rank := range 4 {
+			s := new(script)
+			scripts[rank] = s
+			s.call(1, "MPI_Cart_create", "comm_old", world, "ndims", 1, "dims", []any{4}, "periods", []any{0},
+				"reorder", 0, "comm_cart", 2)
+			takes := int64(51)
+			switch rank {
+			case 0:
+				takes = 1
+			case 2:
+				s.now, takes = s.now+50_000, 1
+			}
+			s.call(takes, function, "sendcount", 1, "sendtype", "MPI_BYTE", "recvcount", 1, "recvtype", "MPI_BYTE", "comm", 2)
+		}
+		tr := recorded(t, merge.Run{Ranks: 4}, exact, scripts)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[int]float64)
+		for _, v := range run.Victims {
+			if v.Kind != "late neighbor" || v.For != 2 || v.Function != function {
+				t.Errorf("%s: %+v", function, v)
+			}
+			got[v.Rank] = float64(v.Wait)
+		}
+		if len(got) != 2 || got[1] != 50_000 || got[3] != 50_000 || run.Unknown != 0 || len(run.Causes) != 1 ||
+			run.Causes[0].Rank != 2 || run.Causes[0].InCall || float64(run.Causes[0].Cost) != 100_000 {
+			t.Errorf("%s: waits %v, causes %+v, %d unknown", function, got, run.Causes, run.Unknown)
 		}
 	}
 }

@@ -238,9 +238,6 @@ func unsought(tr *trace.Trace) (list []string) {
 		is   func(function string) bool
 	}{
 		{"locks of windows", func(f string) bool { return strings.HasPrefix(f, "MPI_Win_lock") }},
-		{"neighbours in a topology", func(f string) bool {
-			return strings.HasPrefix(spec.RoleOf(f).Data, "Neighbor_")
-		}},
 		{"files", func(f string) bool { return spec.RoleOf(f).Collective && spec.RoleOf(f).On == "fh" }},
 	} {
 		if slices.ContainsFunc(tr.Functions(), func(f cst.Function) bool { return of.is(f.Name) }) {

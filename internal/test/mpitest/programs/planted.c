@@ -16,6 +16,7 @@ static double *out, *in;
 static MPI_Request persistent = MPI_REQUEST_NULL;
 static MPI_Win window;
 static MPI_Group to, from;
+static MPI_Comm ring;
 
 #define LEFT ((rank + size - 1) % size)
 #define RIGHT ((rank + 1) % size)
@@ -190,6 +191,9 @@ static void complete_pattern(void)
     }
 }
 
+/* Late neighbour, in a ring: those on both sides wait, and others as the delay goes round. */
+static void neighbor_pattern(void) { MPI_Neighbor_allgather(out, SMALL, MPI_DOUBLE, in, SMALL, MPI_DOUBLE, ring); }
+
 static void groups(int writer, int owner)
 {
     MPI_Group world;
@@ -211,7 +215,7 @@ int main(int argc, char **argv)
         {"barrier", barrier_pattern, 0}, {"ibarrier", ibarrier_pattern, 0}, {"allreduce", allreduce_pattern, 0},
         {"bcast", bcast_pattern, 0}, {"reduce", reduce_pattern, 0}, {"scan", scan_pattern, 0},
         {"chain", chain_pattern, 0}, {"fence", fence_pattern, 0}, {"post", post_pattern, 0},
-        {"complete", complete_pattern, 0}};
+        {"complete", complete_pattern, 0}, {"neighbor", neighbor_pattern, 0}};
     if (argc < 6 || atoi(argv[2]) > MOST)
         return 2;
     MPI_Init(&argc, &argv);
@@ -226,6 +230,7 @@ int main(int argc, char **argv)
         groups(BEFORE, late);
     if (!strcmp(argv[1], "complete"))
         groups(late, AFTER);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){1}, 0, &ring);
     MPI_Win_create(in, SMALL * sizeof *in, sizeof *in, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     if (!strcmp(argv[1], "fence"))
         MPI_Win_fence(0, window);
@@ -250,6 +255,7 @@ int main(int argc, char **argv)
     if (persistent != MPI_REQUEST_NULL)
         MPI_Request_free(&persistent);
     MPI_Win_free(&window);
+    MPI_Comm_free(&ring);
     MPI_Finalize();
     return 0;
 }
