@@ -58,8 +58,8 @@ const (
 	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. What a trace takes is counted while it is written: so
 	// much for each symbol of its grammars, each terminal, and each value of a column that is encoded. To mix
 	// takes one for so many bits. Before that, symbols and values in streams are taken to need so much. Streams are
-	// tried with a part of the budget, and beyond that with what the best trace does not need that is known by then:
-	// as much as a sample for each symbol, and a part more, as a block of many symbols is tried in more forms.
+	// tried with a part of the budget, and beyond that with what the best trace does not need that is known by then,
+	// as much as a sample for each symbol, or with all if that is not left in any case.
 	leastBudget   = 1_000_000
 	mostBudget    = 1 << 40 // before effort
 	callBudget    = 1
@@ -70,7 +70,6 @@ const (
 	symbolWork    = 6
 	valueWork     = 3
 	trialsPart    = 1 << 2
-	formsTried    = 2
 
 	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
 	// and of so many in all, again and again. Beyond that, an estimate decides.

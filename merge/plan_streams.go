@@ -85,7 +85,7 @@ func (s *search) streamArguments(
 	}
 	shapes = sampleOf(shapes)
 	plain, need := s.sizeInBlocks(plan{shapes: shapes}, all, 0)
-	least = plain
+	least, need = plain, need+forest // as the plan without streams is made of the best forest
 	for _, c := range candidates {
 		with := slices.Clone(taken)
 		for _, e := range c.arguments() {
@@ -96,9 +96,9 @@ func (s *search) streamArguments(
 		if len(with) == len(taken) {
 			continue
 		}
-		n, work := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, forest+need)
+		n, work := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need)
 		if n < least-least/little {
-			least, taken, need = n, with, work
+			least, taken, need = n, with, work+s.drafts // nothing else is made first if it is clear
 		}
 	}
 	if plain-least < worth(plain) {
@@ -134,14 +134,14 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 // sizeInBlocks returns about the size of the trace of a plan, which is that of a sample of shapes that have so many
 // symbols in all, as far as streams make a difference, and the work to make it of all of them. The size is too large
 // if that is more than what is left of the budget, or if the sample itself would take from what is kept for another
-// plan.
+// plan, unless that cannot be made any more.
 func (s *search) sizeInBlocks(p plan, all int, kept int64) (size int, work int64) {
 	sampled := max(symbolsOf(p.shapes), 1)
 	ofAll := func(n int64) int64 { return n * int64(all) / int64(sampled) }
 	before := s.budget
 	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
 		return ofAll(int64(values)) <= maxValues && ofAll(int64(work+work/8)) <= s.budget-int64(work) &&
-			int64(work) <= max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart)
+			(kept > s.budget || int64(work) <= max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart))
 	})
 	if !ok {
 		return math.MaxInt, 0
@@ -159,11 +159,7 @@ func (s *search) sizeInBlocks(p plan, all int, kept int64) (size int, work int64
 		}
 		size += n
 	}
-	work = before - s.budget
-	if sampled < all {
-		work = ofAll(work + work/formsTried)
-	}
-	return size, work
+	return size, ofAll(before - s.budget)
 }
 
 // tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if affords allows so
