@@ -107,9 +107,9 @@ func TestPolls(t *testing.T) {
 	if !w.prepare(MaxParts) {
 		t.Fatal("not written")
 	}
-	none := Work(0)
+	none, first := Work(0), w.form
 	for _, left := range []*Work{&none, (*Work)(nil).orAll()} { // also where none is left to try it
-		w.level, w.left = levelFirst, left
+		w.form, w.left = first, left
 		if w.choose(); w.level != levelPolls {
 			t.Errorf("level %d with %d bits left", w.level, *left)
 		}
