@@ -255,7 +255,8 @@ func TestRepairAbout(t *testing.T) {
 	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name",
 		cst.String("text"))},
 		{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
-	run := merge.Run{Origin: format.Origin{Commands: []string{"./app"}}, Worlds: []format.World{{First: 1, Parent: -1}}}
+	run := merge.Run{Origin: format.Origin{Commands: []string{"./app"}}, Worlds: []format.World{{First: 1, Parent: -1}},
+		Kept: []format.Kept{{Name: "test", Data: []byte("what it was made of")}}}
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
 	file := describedAs(t, trace, run)
 	for kind, want := range compress.AboutRun {
