@@ -61,7 +61,10 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	if apart || bounded {
 		joined.Grammar = sequitur.Concat(grammars...)
 	} else {
-		table, joined.Grammar = sortedByUse(table, order.weave(grammars, of), numbers)
+		joined.Grammar = order.weave(grammars, of)
+	}
+	if !bounded && !isSortedByUse(joined.Grammar) {
+		table, joined.Grammar = sortedByUse(table, joined.Grammar, numbers)
 	}
 	joined.Table = table
 	joined.Streams = joinStreams(threads, table, numbers, joined.Grammar)
@@ -72,6 +75,17 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 		return Part{}, err
 	}
 	return joined, nil
+}
+
+// isSortedByUse reports whether the terminals of a grammar are numbered in the order of their first use. Those of
+// threads one after the other are not where a table has signatures that no call has.
+func isSortedByUse(g *sequitur.Grammar) bool {
+	for i, s := range g.FirstUse() {
+		if int(s) != i {
+			return false
+		}
+	}
+	return true
 }
 
 // sortedByUse returns a table and a grammar whose terminals are numbered in the order of their first use, as

@@ -69,6 +69,14 @@ func TestJoin(t *testing.T) {
 		p.Times.Codec, p.Times.Series = codec, b.Finish(nil)
 		return p
 	}
+	exact := must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)),
+		must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps)).Name()
+	unused, other := series(exact), series(exact)
+	unused.Table.Intern(0, cst.Int(99)) // which no call has
+	other.Table = threadPart("f", 2).Table
+	if p, err := Join(0, new(ThreadOrder), unused, other); err != nil || new(Accumulator).Add(p) != nil {
+		t.Errorf("a signature that no call has: %v, %v", err, new(Accumulator).Add(p))
+	}
 	if _, err := Join(0, nil, series("x"), series("y")); err == nil {
 		t.Error("series of two codecs")
 	}
