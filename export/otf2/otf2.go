@@ -28,6 +28,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/merge"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -233,7 +234,8 @@ func (w *writer) locations() {
 		process = "MPI Rank"
 	}
 	for i, g := range w.groups {
-		w.define(kinds.group, uint64(i), w.text(fmt.Sprint(process, " ", g.rank)), constants.process, parent, unknown32)
+		w.define(kinds.group, uint64(i), w.text(fmt.Sprint(process, " ", g.rank)), constants.process, parent,
+			w.starterOf(c.Trace.Run(), g.rank))
 		if g.times != "" {
 			w.define(kinds.groupProperty, uint64(i), times, constants.typeString, w.text(g.times))
 		}
@@ -251,6 +253,18 @@ func (w *writer) locations() {
 		}
 	}
 	w.worldGroup(w.groups)
+}
+
+// starterOf returns the number of the process that started a rank by MPI_Comm_spawn, of those that were chosen.
+func (w *writer) starterOf(run merge.Run, rank int) uint64 {
+	if len(run.Worlds) == 0 {
+		return unknown32
+	}
+	world, _, _ := run.WorldOf(rank)
+	if i, ok := w.indexOf(run.Worlds[world].Parent); ok && world > 0 {
+		return i
+	}
+	return unknown32
 }
 
 // locationID returns the number of the location of the k-th thread of the i-th rank, as Score-P has it.
