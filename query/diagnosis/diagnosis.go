@@ -128,7 +128,9 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if !slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool { return query.InStartup(f.Name) }) {
 		d.Early = rankenc.Set{}
 	}
-	d.OffRanks = t.Run().Origin.Off.Intersection(t.RankSet())
+	if off := t.Run().Origin.Off.Intersection(t.RankSet()); off.Len() > 0 {
+		d.OffRanks = off
+	}
 	d.Off = d.OffRanks.Len() > 0 || slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
 		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool {
 			return p.Name == "name"
