@@ -123,7 +123,7 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 		e.sections.order, _ = s.order.AppendBinary(nil)
 	}
 	var err error
-	s.mix(func(left *mixing.Work) { ok, err = e.model.toBlocks(s.ctx, &e.sections, s.a, math.MaxInt, left) })
+	s.mixAll(func(left *mixing.Work) { ok, err = e.model.toBlocks(s.ctx, &e.sections, s.a, math.MaxInt, left) })
 	if !ok || err != nil {
 		return false
 	}
