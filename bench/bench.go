@@ -87,6 +87,8 @@ func Report(w io.Writer, in Input) error {
 			func(w io.Writer) error { return reportSimGrid(w, in.Traces) }},
 		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
 			func(w io.Writer) error { return reportExports(w, in.Traces) }},
+		{"Archives of OTF2",
+			"What EZTrace records of programs with Open MPI: enter, leave, messages and times. `reprise compress` makes a trace of it, with exact times one of which `reprise export` makes the archive again. Rates are of the processor time of the whole commands, libotf2's included, once each.", reportArchives},
 		{"Forged traces",
 			"Small files with right checksums that claim much, and whole commands on them, each once: those that ended by themselves, with an answer or an error, and those that were interrupted after 2 s, as what they would write does not end.", reportForged},
 		{"Recording MPI programs",
@@ -100,7 +102,7 @@ func Report(w io.Writer, in Input) error {
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
 		switch err := s.print(w); {
-		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI), errors.Is(err, errNoLLVM):
+		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI), errors.Is(err, errNoLLVM), errors.Is(err, errNoEZTrace):
 			fmt.Fprintf(w, "Not measured: %v.\n", err)
 		case err != nil:
 			return err
