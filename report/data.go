@@ -32,9 +32,11 @@ type functionData struct {
 // A timelineData is some ranks, by what is known of their times. Times are in nanoseconds
 // from the start of the first call of all ranks.
 type timelineData struct {
-	Timed    bool          `json:"timed"`           // otherwise times are positions of calls
-	Error    float64       `json:"error,omitempty"` // of the times of every call, relative
-	Run      []int64       `json:"run,omitempty"`   // when it begins and ends, if that is not all
+	Timed    bool          `json:"timed"`            // otherwise times are positions of calls
+	Error    float64       `json:"error,omitempty"`  // of the times of every call, relative
+	Run      []int64       `json:"run,omitempty"`    // when it begins and ends, if that is not all
+	View     []int64       `json:"view,omitempty"`   // of the region that is shown at first: the same, or its calls
+	Region   string        `json:"region,omitempty"` // what that is
 	Texts    []string      `json:"texts"`
 	Grammars [][][]int64   `json:"grammars"` // as grammar.js says
 	Programs []programData `json:"programs"`

@@ -67,7 +67,8 @@ type page struct {
 	byRank    *query.ByRank        // nil if ranks cannot be told apart
 	exact     *query.Times         // from the times of every call, of all ranks; nil if they are not read
 
-	unfinished rankenc.Set // ranks without MPI_Finalize, if the trace was recorded
+	region     *query.Region // that the timeline shows at first; nil for the run
+	unfinished rankenc.Set   // ranks without MPI_Finalize, if the trace was recorded
 	progress   func(ranks int)
 }
 

@@ -28,6 +28,10 @@ type Options struct {
 	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
 	Ranks *rankenc.Set
 
+	// Region is what the timeline shows at first, with its sums and waits; the page has all of the trace. Nil means
+	// the run.
+	Region *query.Region
+
 	// Reference is a trace that the page compares the trace with. Nil means none.
 	Reference *Reference
 
@@ -68,7 +72,8 @@ func (o Options) filled() Options {
 // it asks for them.
 func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page, error) {
 	need.That(tr != nil, "report: no trace")
-	p := &page{Title: printable(o.Name), trace: tr, served: served, searched: make(map[int]*semantics.Rank)}
+	p := &page{Title: printable(o.Name), trace: tr, served: served, searched: make(map[int]*semantics.Rank),
+		region: o.Region}
 	p.addNodes(tr)
 	for _, part := range []struct {
 		what string

@@ -101,6 +101,9 @@ func (p *page) openTimeline(ctx context.Context, tr *trace.Trace, ranks []int) (
 	if err := m.span(tracks); err != nil {
 		return nil, err
 	}
+	if err := m.addView(tracks, p.region); err != nil {
+		return nil, err
+	}
 	for _, t := range tracks {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -145,6 +148,50 @@ func (m *timelineMaker) addRun() bool {
 		m.data.Run = []int64{begin - m.begin, end - m.begin}
 	}
 	return begin < end
+}
+
+// addView adds where the region begins and ends that is shown at first, of the ranks that are shown: in calls if there
+// are no times.
+func (m *timelineMaker) addView(tracks []rankTrack, g *query.Region) error {
+	if g == nil {
+		return nil
+	}
+	low, high := g.Between()
+	if g.Kind == query.TimesRegion {
+		low, high = max(low, m.begin), min(high, m.end)
+	} else {
+		low, high = math.MaxInt64, math.MinInt64
+		for _, t := range tracks {
+			begin, end, ok, err := m.within(t, g)
+			if err != nil {
+				return err
+			}
+			if ok {
+				low, high = min(low, begin), max(high, end)
+			}
+		}
+	}
+	if low < high {
+		m.data.View, m.data.Region = []int64{low - m.begin, high - m.begin}, printable(g.String())
+	}
+	return nil
+}
+
+// within returns when a rank comes to a region and leaves it, or between which calls.
+func (m *timelineMaker) within(t rankTrack, g *query.Region) (begin, end int64, ok bool, err error) {
+	spans := g.Spans(t.Number())
+	if len(spans) == 0 {
+		return 0, 0, false, nil
+	}
+	first, last := spans[0].First, spans[len(spans)-1].End
+	if !m.data.Timed {
+		return int64(first), int64(last), true, nil
+	}
+	if begin, err = t.clock.Start(first); err != nil {
+		return 0, 0, false, err
+	}
+	start, took, err := t.clock.Time(last - 1)
+	return begin, wire.AddTimes(start, took), true, err
 }
 
 // length returns how long the timeline is, in nanoseconds; 0 if it has no times.

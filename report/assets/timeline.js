@@ -41,6 +41,7 @@ class Timeline {
     if (this.timed) low = Math.min(0, low);
     Object.assign(this.span, new Span(low, high, Math.min(least, high - low)), { home: this.data.run });
     this.span.reset();
+    if (this.data.view) this.span.set(...this.data.view);
     this.loaded = true;
     if (!this.element) return;
     this.groups.offer();
@@ -410,9 +411,11 @@ class Timeline {
 
   describe() {
     const { span } = this;
-    if (!this.timed) return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
-    const home = span.home && span.low === span.home[0] && span.high === span.home[1];
-    const text = span.whole ? 'All of ' : home ? `The run, ${formatTime(span.width)} of ` : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
+    const isAt = (place) => place && span.low === place[0] && span.high === place[1];
+    const region = isAt(this.data.view) ? `${this.data.region}: ` : '';
+    if (!this.timed) return `${region}calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`.replace(/^c/, 'C');
+    const home = isAt(span.home);
+    const text = region ? `${region}${formatTime(span.width)} of ` : span.whole ? 'All of ' : home ? `The run, ${formatTime(span.width)} of ` : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
     return text + formatTime(this.length || span.max - span.min);
   }
 
