@@ -56,6 +56,7 @@ func TestRegion(t *testing.T) {
 	}
 	tr := testtrace.Record(t, merge.Run{Ranks: ranks}, true, calls)
 	b := open(t, file(t, tr, report.Options{Region: phase(t, tr, "2")}), desktop)
+	b.wait("report.figures.get('timeline').loaded")
 	seen := eval[string](b, "report.figures.get('timeline').describe()")
 	if !strings.HasPrefix(seen, "phase 2") {
 		t.Errorf("the timeline shows %q", seen)
