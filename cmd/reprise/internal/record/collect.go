@@ -305,6 +305,8 @@ type Summary struct {
 	Series     int64                `json:"exact_times_bytes,omitempty"`  // of the times of every call, if exact
 	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"`          // left out of a part file, and without times
 
+	timed bool // the trace has the times of every call
+
 	// Not known with record --merge, and left out.
 	Raw       *int64         `json:"raw_bytes,omitempty"`
 	Collector *time.Duration `json:"collector_cpu_ns,omitempty"`
@@ -399,7 +401,7 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 	case early:
 		fmt.Fprintf(w, "reprise: next: reprise hang %s\n", cli.Quoted(s.Output))
 	case s.Run != nil:
-		fmt.Fprintf(w, "reprise: next: %s\n", nextCommand(s.Output, s.Run))
+		fmt.Fprintf(w, "reprise: next: %s\n", s.nextCommand())
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ func (s *Summary) diagnose(ctx context.Context, file []byte) {
 	}()
 	t, err := cli.Reopen(file)
 	if err == nil {
+		s.timed = seriesBytes(t) > 0
 		s.Series, err = exactSeries(t)
 	}
 	if err == nil {
@@ -41,14 +42,19 @@ func (s *Summary) diagnose(ctx context.Context, file []byte) {
 	}
 }
 
-// exactSeries returns how many bytes the times of every call take, 0 if there are none or if they have an error.
-func exactSeries(t *trace.Trace) (bytes int64, err error) {
+// seriesBytes returns how many bytes the times of every call take.
+func seriesBytes(t *trace.Trace) (bytes int64) {
 	for _, s := range t.Sections() {
 		if s.Kind == layout.KindSeries {
 			bytes += s.Size
 		}
 	}
-	if bytes == 0 {
+	return bytes
+}
+
+// exactSeries returns how many bytes the times of every call take, 0 if there are none or if they have an error.
+func exactSeries(t *trace.Trace) (bytes int64, err error) {
+	if bytes = seriesBytes(t); bytes == 0 {
 		return 0, nil
 	}
 	times, err := query.OpenTimes(t)
@@ -77,10 +83,15 @@ func printDiagnosis(w io.Writer, d *diagnosis.Diagnosis, early bool) {
 	}
 }
 
-// nextCommand returns the command that tells more of a run.
-func nextCommand(path string, d *diagnosis.Diagnosis) string {
-	if d.Waiting != nil {
+// nextCommand returns the command that tells more of a run: why, if there are the times of more calls than are read
+// when a recording ends.
+func (s *Summary) nextCommand() string {
+	path := s.Output
+	switch {
+	case s.Run.Waiting != nil:
 		return "reprise waits " + cli.Quoted(path)
+	case s.timed && s.Calls > mostAtEnd:
+		return "reprise why " + cli.Quoted(path)
 	}
 	return "reprise report " + cli.Quoted(path) + " -o " + cli.Quoted(strings.TrimSuffix(path, ".rpz")+".html")
 }
