@@ -591,7 +591,10 @@ func (f *form) parseArguments(events []Record, args []cst.Value) ([]Record, bool
 func (f *form) fits(args []cst.Value) bool {
 	for _, g := range f.groups {
 		width := len(g.kind.Fields) + len(g.kind.List)
-		if len(args) < width || g.count > 1 && (args[0].Kind() != cst.KindArray || args[0].Len() != g.count) {
+		if len(args) < width {
+			return false
+		}
+		if width > 0 && g.count > 1 && (args[0].Kind() != cst.KindArray || args[0].Len() != g.count) {
 			return false
 		}
 		args = args[width:]

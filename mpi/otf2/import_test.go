@@ -77,17 +77,41 @@ func TestRecords(t *testing.T) {
 		records := drawRecords(t)
 		tr, err := openBytes(fed(t, records))
 		must(t, err)
-		var again []*Record
-		must(t, each(t.Context(), tr, func(r *Record) error {
-			again = append(again, &Record{r.Kind, r.Location, r.Time, slices.Clone(r.Values), slices.Clone(r.Texts),
-				slices.Clone(r.Attributes)})
-			return nil
-		}))
-		differ(t, again, records)
+		differ(t, emittedBy(t, tr), records)
 		s, err := SemanticsOf(tr)
 		must(t, err)
 		_, err = semanticsOfAll(tr, s)
 		must(t, err)
+	})
+}
+
+// emittedBy returns the records of a trace.
+func emittedBy(t *rapid.T, tr *trace.Trace) (records []*Record) {
+	must(t, each(t.Context(), tr, func(r *Record) error {
+		records = append(records, &Record{r.Kind, r.Location, r.Time, slices.Clone(r.Values), slices.Clone(r.Texts),
+			slices.Clone(r.Attributes)})
+		return nil
+	}))
+	return records
+}
+
+// TestWithoutFields makes a trace of a call with events that have attributes but no fields, and the records again.
+func TestWithoutFields(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records := []*Record{
+			{Kind: LookupKind("String"), Values: []uint64{0}, Texts: []string{"MPI_Barrier"}},
+			{Kind: LookupKind("Region"), Values: make([]uint64, 10)},
+			{Kind: LookupKind("Location"), Values: make([]uint64, 5)},
+			{Kind: enterKind, Values: []uint64{0}},
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "events") {
+			records = append(records, &Record{Kind: LookupKind("MpiCollectiveBegin"),
+				Attributes: []Attribute{{ID: 0, Type: 3, Value: rapid.Uint64Range(0, 1).Draw(t, "value")}}})
+		}
+		records = append(records, &Record{Kind: leaveKind, Values: []uint64{0}})
+		tr, err := openBytes(fed(t, records))
+		must(t, err)
+		differ(t, emittedBy(t, tr), records)
 	})
 }
 
