@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -330,29 +331,49 @@ func (g *Region) Parts(number int) ([]RegionPart, error) {
 	return parts, nil
 }
 
-// comesTo returns when the rank comes to a position: the end of the call before, or the start of its first.
-func (c *Clock) comesTo(position uint64) (int64, error) {
-	if position == 0 {
-		return c.Start(0)
+// forward returns a function that is as [Clock.Time], and decodes no block twice for positions in ascending order.
+func (c *Clock) forward() func(position uint64) (start, duration int64, err error) {
+	if c.source != Series {
+		return c.Time
 	}
-	start, duration, err := c.Time(position - 1)
-	return wire.AddTimes(start, duration), err
+	var (
+		times = c.rank.ReadTimes(0)
+		next  uint64
+		at    timing.Time
+	)
+	return func(position uint64) (start, duration int64, err error) {
+		if position >= next {
+			times.Seek(position)
+			at, err = times.Next()
+			next = position + 1
+		}
+		return at.Start, at.Duration, err
+	}
 }
 
-// TimeIn returns how long the rank of a clock is in a region.
+// TimeIn returns how long the rank of a clock is in a region: in each span from the end of the call before, or the
+// start of its first.
 func (c *Clock) TimeIn(g *Region) (Nanoseconds, error) {
 	need.That(g != nil, "query: no region")
 	if c.clock == nil {
 		return 0, nil
 	}
 	from, to := g.Between()
-	sum := 0.0
+	sum, time := 0.0, c.forward()
+	comesTo := func(position uint64) (int64, error) {
+		if position == 0 {
+			start, _, err := time(0)
+			return start, err
+		}
+		start, duration, err := time(position - 1)
+		return wire.AddTimes(start, duration), err
+	}
 	for _, s := range g.Spans(c.rank.Number()) {
-		begin, err := c.comesTo(s.First)
+		begin, err := comesTo(s.First)
 		if err != nil {
 			return 0, err
 		}
-		end, err := c.comesTo(s.End)
+		end, err := comesTo(s.End)
 		if err != nil {
 			return 0, err
 		}
@@ -362,18 +383,21 @@ func (c *Clock) TimeIn(g *Region) (Nanoseconds, error) {
 }
 
 // seriesOf reads the times of the calls of a rank that are in a region, or of all if that is nil, with their terminals
-// and positions. First says that a call is the first of a span.
+// and positions, and decodes no block twice. First says that a call is the first of a span.
 func seriesOf(r *trace.Rank, g *Region,
 	do func(terminal sequitur.Symbol, position uint64, at timing.Time, first bool) error) error {
 	o := Options{Region: g}
+	times := r.ReadTimes(0)
 	for _, s := range o.spans(r) {
-		walk, run, position := r.Walk(s.First), sequitur.Run{}, s.First
-		for at, err := range r.Times(s.First) {
+		times.Seek(s.First)
+		walk, run := r.Walk(s.First), sequitur.Run{}
+		for position := s.First; position < s.End; position++ {
+			at, err := times.Next()
+			if err == io.EOF { // it has no times
+				return nil
+			}
 			if err != nil {
 				return err
-			}
-			if position >= s.End {
-				break
 			}
 			if run.Count == 0 {
 				run = walk.Next()
@@ -382,7 +406,6 @@ func seriesOf(r *trace.Rank, g *Region,
 			if err := do(run.Symbol, position, at, position == s.First); err != nil {
 				return err
 			}
-			position++
 		}
 	}
 	return nil

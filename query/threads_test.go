@@ -82,7 +82,35 @@ func TestJoinedThreads(t *testing.T) {
 			checkThreadsAt(t, c, calls, ends)
 			checkBetween(t, c, calls, signatures(t, c, tr))
 		}
+		checkWithin(t, c, tr, calls)
 	})
+}
+
+// checkWithin compares what a clock says of a region with the calls in its spans.
+func checkWithin(t *rapid.T, c *Clock, tr *trace.Trace, calls []trace.Call) {
+	g := &Region{Kind: LoopRegion, trace: tr, byRank: make(map[int][]trace.Span)}
+	var n uint64
+	var inCalls, spent Nanoseconds
+	for at := 0; at < len(calls); {
+		first := rapid.IntRange(at, len(calls)-1).Draw(t, "first")
+		at = rapid.IntRange(first+1, len(calls)).Draw(t, "end")
+		g.byRank[0] = append(g.byRank[0], trace.Span{First: uint64(first), End: uint64(at)})
+		for _, call := range calls[first:at] {
+			n, inCalls = n+1, inCalls+Nanoseconds(call.Duration)
+		}
+		begin := calls[0].Start
+		if first > 0 {
+			begin = calls[first-1].Start + calls[first-1].Duration
+		}
+		spent += Nanoseconds(max(0, calls[at-1].Start+calls[at-1].Duration-begin))
+	}
+	w, took, err := c.within(g, math.MinInt64, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, sum := w.Total(); found != n || sum != inCalls || took != spent {
+		t.Fatalf("%d calls take %v of %v, want %d, %v of %v", found, sum, took, n, inCalls, spent)
+	}
 }
 
 // checkThreadsAt looks for the call that began last of those under way or else, of the

@@ -490,38 +490,56 @@ func (c *Clock) within(g *Region, from, to int64) (*Window, Nanoseconds, error) 
 		return w, Nanoseconds(span(from, to, begin, end)), err
 	}
 	all := &Window{From: math.MinInt64, To: math.MaxInt64, Covered: math.Inf(1)}
-	if c.source == Series {
-		all.Covered = 0
-	}
 	spans := g.Spans(c.rank.Number())
-	if len(spans) == 0 {
-		return all, 0, nil
+	if len(spans) > 0 {
+		all.First, all.End = spans[0].First, spans[len(spans)-1].End
 	}
-	all.First, all.End = spans[0].First, spans[len(spans)-1].End
 	found := make(map[sequitur.Symbol]Usage)
-	if c.clock == nil { // it is known what calls there are
+	switch {
+	case c.source == Series:
+		if err := c.addSeries(all, g, found); err != nil {
+			return nil, 0, err
+		}
+	case c.clock == nil: // it is known what calls there are
 		for x, n := range c.rank.Within(spans) {
 			signature := sequitur.Symbol(c.rank.Signature(x))
 			found[signature] = Usage{Calls: found[signature].Calls + n}
 		}
-		all.add(found)
-		return all, 0, nil
-	}
-	for _, s := range spans {
-		w := &Window{From: all.From, To: all.To, First: s.First, End: s.End, Covered: math.Inf(1)}
-		in, err := c.clock.usage(w)
-		if err != nil {
-			return nil, 0, err
+	default:
+		for _, s := range spans {
+			w := &Window{From: all.From, To: all.To, First: s.First, End: s.End}
+			in, err := c.clock.usage(w)
+			if err != nil {
+				return nil, 0, err
+			}
+			for n, u := range in {
+				of := found[n]
+				found[n] = Usage{Calls: of.Calls + u.Calls, Time: of.Time + u.Time}
+			}
 		}
-		for n, u := range in {
-			of := found[n]
-			found[n] = Usage{Calls: of.Calls + u.Calls, Time: of.Time + u.Time}
-		}
-		all.Covered += w.Covered
 	}
 	all.add(found)
 	spent, err := c.TimeIn(g)
 	return all, spent, err
+}
+
+// addSeries adds the calls of a region to a window, by the times of every call, and what they cover.
+func (c *Clock) addSeries(w *Window, g *Region, found map[sequitur.Symbol]Usage) error {
+	var in cover // of a span
+	w.Covered = 0
+	err := seriesOf(c.rank, g, func(terminal sequitur.Symbol, _ uint64, at timing.Time, first bool) error {
+		if first {
+			w.Covered += in.total()
+			in = cover{spans: in.spans[:0]}
+		}
+		n := sequitur.Symbol(c.rank.Signature(terminal))
+		u := found[n]
+		found[n] = Usage{Calls: u.Calls + 1, Time: u.Time + w.within(at.Start, at.Duration)}
+		in.add(at.Start, wire.AddTimes(at.Start, at.Duration))
+		return nil
+	})
+	w.Covered += in.total()
+	return err
 }
 
 // add adds what calls there are.

@@ -442,7 +442,7 @@ func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, err
 			}
 			var err error
 			if times != nil {
-				times.seek(at)
+				times.Seek(at)
 				err = r.setTime(&call, times)
 			}
 			if !yield(call, err) {

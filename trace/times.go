@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -229,8 +230,13 @@ func newTimeReader(r *Rank, position uint64) *TimeReader {
 	return t
 }
 
-// seek moves on to a position, without decoding the blocks that are before its own.
-func (t *TimeReader) seek(position uint64) {
+// Seek moves on to a position, which must not be before that of the next call. It decodes no blocks that are
+// before its own, and none again.
+func (t *TimeReader) Seek(position uint64) {
+	need.That(t != nil && (position >= t.at || t.rank.series == nil), "trace: times are read in order")
+	if t.rank.series == nil {
+		return
+	}
 	if t.at = position; t.weave == nil {
 		t.times.seek(position)
 		return
