@@ -27,6 +27,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -420,6 +421,10 @@ func (x *exporting) chosen() export.Options {
 func (x *exporting) events() (export.Options, error) {
 	o := x.chosen()
 	best, _, err := x.times()
+	if err != nil {
+		return o, err
+	}
+	off, err := x.guarantee()
 	switch {
 	case err != nil:
 		return o, err
@@ -427,6 +432,18 @@ func (x *exporting) events() (export.Options, error) {
 		x.notes = append(x.notes, "the trace has no times: each call takes one microsecond")
 	case best != query.Series:
 		x.notes = append(x.notes, "times are estimates from the means of each signature")
+	case off > timing.Exact:
+		x.notes = append(x.notes, fmt.Sprintf(
+			"durations are off by up to %.3g %%: a message may seem to arrive before it is sent", 100*float64(off)))
 	}
 	return o, nil
+}
+
+// guarantee returns how far the times of every call may be off.
+func (x *exporting) guarantee() (timing.Guarantee, error) {
+	times, err := query.OpenTimes(x.Trace)
+	if err != nil {
+		return 0, err
+	}
+	return times.Guarantee()
 }
