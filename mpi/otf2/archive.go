@@ -156,9 +156,13 @@ func (a *archive) place() (ranks int) {
 			numbers[group] = len(numbers)
 		}
 	}
+	located := make(map[uint64]*location)
+	for i := range slices.Backward(a.locations) { // the first of a number counts
+		located[a.locations[i].number] = &a.locations[i]
+	}
 	for _, of := range a.worldLocations() {
-		if i := slices.IndexFunc(a.locations, func(l location) bool { return l.number == of }); i >= 0 {
-			number(groupOf(&a.locations[i]))
+		if l := located[of]; l != nil {
+			number(groupOf(l))
 		}
 	}
 	threads := make([]int, 0, len(a.locations))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -113,6 +114,40 @@ func TestWithoutFields(t *testing.T) {
 		must(t, err)
 		differ(t, emittedBy(t, tr), records)
 	})
+}
+
+// TestManyComms checks that the members of a group are held once for all of its communicators.
+func TestManyComms(t *testing.T) {
+	const n = 1000
+	record := func(kind string, values ...uint64) *Record {
+		k := LookupKind(kind)
+		return &Record{Kind: k, Values: append(values, make([]uint64, max(0, len(k.Fields)-len(values)))...)}
+	}
+	a := newArchive()
+	world := record("Group", 0, 0, setCommLocations, paradigmMPI, 0)
+	members := record("Group", 1, 0, setCommGroup, paradigmMPI, 0)
+	for i := range uint64(n) {
+		a.add(record("LocationGroup", i, 0, groupProcess))
+		a.add(record("Location", i, 0, 0, 0, i))
+		world.Values, members.Values = append(world.Values, i), append(members.Values, n-1-i)
+	}
+	a.add(world)
+	a.add(members)
+	for i := range uint64(n) {
+		a.add(record("Comm", i, 0, 1))
+	}
+	s := &Semantics{archive: a, comms: make(map[int64]*commOf)}
+	var before, after runtime.MemStats
+	ranks := a.place()
+	runtime.ReadMemStats(&before)
+	s.addComms(ranks)
+	runtime.ReadMemStats(&after)
+	if len(s.groups) != n || s.groups[n-1].Ranks[0] != n-1 {
+		t.Fatalf("%d communicators", len(s.groups))
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
+		t.Errorf("%d communicators of one group take %d bytes", n, used)
+	}
 }
 
 // semanticsOfAll asks what all calls mean.

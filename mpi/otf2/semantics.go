@@ -48,21 +48,15 @@ func (s *Semantics) addComms(ranks int) {
 		rankOf[l.number] = l.rank
 	}
 	world := s.archive.worldLocations()
+	known := make(map[uint64][]int)
 	membersOf := func(number uint64) []int {
-		i := slices.IndexFunc(s.archive.sets, func(g set) bool { return g.number == number && g.kind == setCommGroup })
-		if i < 0 {
-			return nil
-		}
-		var members []int
-		for _, m := range s.archive.sets[i].members {
-			if m >= uint64(len(world)) {
-				return nil
+		members, ok := known[number]
+		if !ok {
+			i := slices.IndexFunc(s.archive.sets, func(g set) bool { return g.number == number && g.kind == setCommGroup })
+			if i >= 0 {
+				members = membersIn(s.archive.sets[i].members, world, rankOf, ranks)
 			}
-			rank, ok := rankOf[world[m]]
-			if !ok || rank >= ranks {
-				return nil
-			}
-			members = append(members, rank)
+			known[number] = members
 		}
 		return members
 	}
@@ -77,8 +71,7 @@ func (s *Semantics) addComms(ranks int) {
 				continue
 			}
 		}
-		sorted := slices.Sorted(slices.Values(all))
-		if len(all) == 0 || len(slices.Compact(sorted)) < len(all) {
+		if len(all) == 0 || g.remote != nil && !areUnique(all) {
 			continue // not each rank once
 		}
 		id := int64(int32(c.number))
@@ -96,6 +89,30 @@ func (s *Semantics) addComms(ranks int) {
 		named[g.name] = true
 		s.groups = append(s.groups, meaning.Group{Name: g.name, Ranks: all})
 	}
+}
+
+// membersIn returns the ranks of the members of a group, which are numbers of locations of the world: nil if they are
+// not known, or not each rank once.
+func membersIn(numbers, world []uint64, rankOf map[uint64]int, ranks int) []int {
+	var members []int
+	for _, m := range numbers {
+		if m >= uint64(len(world)) {
+			return nil
+		}
+		rank, ok := rankOf[world[m]]
+		if !ok || rank >= ranks {
+			return nil
+		}
+		members = append(members, rank)
+	}
+	if !areUnique(members) {
+		return nil
+	}
+	return members
+}
+
+func areUnique(ranks []int) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(ranks)))) == len(ranks)
 }
 
 // Groups returns the communicators.
