@@ -103,6 +103,20 @@ const (
 	allToRoot
 )
 
+// NeedsAll reports whether no member of a collective operation leaves the function before all have entered it, if it
+// moves data at all.
+func NeedsAll(function string) bool {
+	switch function {
+	case "MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block":
+		return true
+	}
+	return false
+}
+
+// ClocksDiffer reports whether so many ends of operations that NeedsAll names, of so many that were looked at, that come
+// before a member begins the operation, are from clocks that differ: a tenth of them, and four at least.
+func ClocksDiffer(early, of uint64) bool { return early >= 4 && early >= of/10 }
+
 // flowOf returns that of a collective operation of a member.
 func flowOf(function string, o *semantics.Operation) flow {
 	if o.Communicator.IsInter() {
@@ -110,14 +124,12 @@ func flowOf(function string, o *semantics.Operation) flow {
 	}
 	moves := max(o.Sent, o.Received) > 0
 	switch {
-	case function == "MPI_Barrier":
+	case NeedsAll(function) && (moves || function == "MPI_Barrier"):
 		return allToAll
 	case !moves:
 		return noFlow
 	}
 	switch function {
-	case "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block":
-		return allToAll
 	case "MPI_Bcast", "MPI_Scatter":
 		return rootToAll
 	case "MPI_Gather", "MPI_Reduce":

@@ -40,7 +40,7 @@ func TestMisuse(t *testing.T) {
 			query.RunCallsOf,
 			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile,
 			query.OpenRankLoops, query.OpenShapeLoops, query.Regions, query.OpenRegion,
-			query.OpenRegionProfile, query.MarkerOf,
+			query.OpenRegionProfile, query.MarkerOf, query.NeedsAll, query.ClocksDiffer,
 		},
 		Values: []any{trace, regions[0], model, rank, &call, file, new(query.SomeRanksError), query.InCall,
 			query.ForMessage, query.Matrix{}, new(query.Source)},

@@ -44,6 +44,10 @@ type Skew struct {
 	// statistics that tell.
 	StartError *int64 `json:"start_error_ns,omitzero"`
 
+	// Apart is how far the clocks of ranks differ at least, by operations that end on a member before another begins
+	// them: see [ClocksDiffer]. Then it is the clocks that the skews are of. Only exact times tell it.
+	Apart Nanoseconds `json:"clocks_differ_ns,omitzero"`
+
 	// Straggler is the member that is most often last to arrive: of all skews together,
 	// those of operations that it was the last to begin are most. StragglerShare is the
 	// share of these, from 0 to 1.
@@ -280,6 +284,9 @@ type skewSum struct {
 	widths []int64
 	last   map[int]float64 // nanoseconds, by rank
 	hidden int             // of widths, that clocks explain
+
+	early uint64 // operations that end on a member before another begins them
+	apart int64  // how long before, at most
 }
 
 // skews returns the skew of each function and root, but for those that may all come from the clocks alone: a
@@ -326,6 +333,9 @@ func (j *skewJob) addSkew(s *skewSum, i int, timed []int, clocks clockErrors) {
 		}
 		s.Guarantee = max(s.Guarantee, j.off[member])
 	}
+	if j.flows[i] == allToAll {
+		j.addEarly(s, i, timed, last, clocks)
+	}
 	latest := j.starts[last][i]
 	earliest := j.starts[first][i].start
 	from, to := clocks.onClock(j.members[first], earliest, j.members[last], latest.start)
@@ -341,6 +351,22 @@ func (j *skewJob) addSkew(s *skewSum, i int, timed []int, clocks clockErrors) {
 	s.last[j.members[last]] += float64(width)
 }
 
+// addEarly takes note of a sample that ends on a member before the last begins it.
+func (j *skewJob) addEarly(s *skewSum, i int, timed []int, last int, clocks clockErrors) {
+	by, latest := int64(0), j.starts[last][i].start
+	for _, member := range timed {
+		at := j.starts[member][i]
+		start, begun := clocks.onClock(j.members[member], at.start, j.members[last], latest)
+		before := wire.SubTimes(begun, wire.AddTimes(start, max(0, at.duration)))
+		if before > by && !clocks.explain(j.members[member], at.start, j.members[last], latest, float64(before)) {
+			by = before
+		}
+	}
+	if by > 0 {
+		s.early, s.apart = s.early+1, max(s.apart, by)
+	}
+}
+
 // finish returns the skew of all operations that were added.
 func (s *skewSum) finish() Skew {
 	slices.Sort(s.widths)
@@ -349,6 +375,9 @@ func (s *skewSum) finish() Skew {
 		total += float64(w)
 	}
 	s.Mean = Nanoseconds(total / float64(len(s.widths)))
+	if s.Guarantee == timing.Exact && ClocksDiffer(s.early, uint64(len(s.widths))) {
+		s.Apart = Nanoseconds(s.apart)
+	}
 	s.Sampled, s.Median, s.Straggler = len(s.widths), Nanoseconds(s.widths[len(s.widths)/2]), -1
 	for rank, skew := range s.last {
 		if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare ||

@@ -59,7 +59,7 @@ func testSkew(t *rapid.T) {
 		}
 		if s.Function == "MPI_Bcast" {
 			if s.Instances != uint64(rounds) || s.Mean != Nanoseconds(7*(ranks-1)) || s.Median != s.Mean ||
-				s.Max != int64(s.Mean) || s.Straggler != ranks-1 || math.Abs(s.StragglerShare-1) > 1e-9 || s.Root != 0 {
+				s.Max != int64(s.Mean) || s.Apart != 0 || s.Straggler != ranks-1 || math.Abs(s.StragglerShare-1) > 1e-9 || s.Root != 0 {
 				t.Fatalf("%+v", s)
 			}
 			continue
@@ -70,12 +70,21 @@ func testSkew(t *rapid.T) {
 			t.Fatalf("%+v, but members differ by %d", s, spread)
 		}
 		if uint64(s.Sampled) == s.Instances {
-			sum := 0.0
+			sum, early, apart := 0.0, uint64(0), int64(0)
 			for round := range rounds {
+				if by := spread*int64(round%3) - 10; by > 0 { // the first ends before the last begins
+					early, apart = early+uint64(barriers), max(apart, by)
+				}
 				sum += float64(spread * int64(round%3))
 			}
 			if mean := sum / float64(rounds); float64(s.Mean) < 0.999999*mean || float64(s.Mean) > 1.000001*mean {
 				t.Fatalf("mean %v, want %v", s.Mean, mean)
+			}
+			if !ClocksDiffer(early, s.Instances) {
+				apart = 0
+			}
+			if s.Apart != Nanoseconds(apart) {
+				t.Fatalf("clocks differ by %v, not %v: %d of %d are early", s.Apart, apart, early, s.Instances)
 			}
 		}
 	}

@@ -78,8 +78,12 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 func (e *efficiencyText) row(part any, of *efficiency.Part) {
 	cells := []any{part, nanos(of.Time)}
 	if f := of.Factors; f != nil {
-		for _, factor := range []float64{f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer} {
-			cells = append(cells, valued(factor, answers.Factor(factor)))
+		for _, factor := range []*float64{&f.Parallel, &f.LoadBalance, &f.Communication, f.Serialization, f.Transfer} {
+			if factor == nil {
+				cells = append(cells, valued(-1, "–"))
+				continue
+			}
+			cells = append(cells, valued(*factor, answers.Factor(*factor)))
 		}
 	} else {
 		for range 5 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
@@ -204,6 +205,9 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clock
 	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
 	if clocks > 0 {
 		t.SkewNote += " Differences within the error of the clocks of machines count as 0."
+	}
+	if note := answers.SkewsNote(list); note != "" {
+		t.SkewNote += " T" + note[1:] + "."
 	}
 	if p.guarantee > 0 {
 		t.SkewNote += " The error of starts is that of the timeline."

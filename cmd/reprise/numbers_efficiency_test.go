@@ -107,7 +107,7 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 		}
 		got := fmt.Sprint(row.value["Parallel"], row.value["Load balance"], row.value["Communication"],
 			row.value["Serialization"], row.value["Transfer"])
-		if got != fmt.Sprint(f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer) ||
+		if got != fmt.Sprint(f.Parallel, f.LoadBalance, f.Communication, *f.Serialization, *f.Transfer) ||
 			!near(row.value["Time"], float64(want[i].Time), 0.5) {
 			t.Errorf("the page has %+v, not %+v with %+v", row, want[i], f)
 		}

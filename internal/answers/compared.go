@@ -29,7 +29,7 @@ func Comparison(a, b *diagnosis.Diagnosis) (rows []Compared) {
 		time("computing, mean", a.Slowest.Mean, b.Slowest.Mean, a.Slowest.Error, b.Slowest.Error)
 		time("computing, max", a.Slowest.Outside, b.Slowest.Outside, a.Slowest.Error, b.Slowest.Error)
 	}
-	if a.Waits != nil && b.Waits != nil {
+	if a.Waits != nil && b.Waits != nil && !a.Waits.LacksReceives && !b.Waits.LacksReceives {
 		time("waits of all ranks", a.Waits.Wait, b.Waits.Wait, a.Waits.WaitError, b.Waits.WaitError)
 	}
 	time("startup", a.Startup, b.Startup, a.Error, b.Error)

@@ -36,6 +36,14 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 		}
 		sentences = append(sentences, s)
 	}
+	if d.Unreceived > 0 {
+		sentences = append(sentences, "Waits for messages are not known: the trace has no receive of "+
+			text.Plural(d.Unreceived, "message")+".")
+	}
+	if d.Apart > 0 {
+		sentences = append(sentences, "It is not known who waits: the clocks of ranks differ by at least "+
+			text.Duration(d.Apart)+".")
+	}
 	const least = 0.01 // of the time of all ranks
 	switch w, all := d.Waiting, float64(d.Run)*float64(d.Ranks); {
 	case w != nil && float64(w.Wait) >= least*all:
@@ -54,7 +62,7 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 			s += " computes longer " + Between(w.Cause.From, &w.Cause.To)
 		}
 		sentences = append(sentences, s+".")
-	case d.Exact && (d.Factors == nil || d.Factors.LoadBalance >= evenly):
+	case d.Exact && d.Unreceived == 0 && (d.Factors == nil || d.Factors.LoadBalance >= evenly):
 		sentences = append(sentences, "Ranks do not wait for each other for long.")
 	case d.Slowest != nil && d.Factors != nil && d.Factors.LoadBalance < evenly:
 		s := "Rank " + strconv.Itoa(d.Slowest.Rank) + " computes longest, " +

@@ -12,6 +12,14 @@ import (
 // Factor writes an efficiency.
 func Factor(f float64) string { return text.Percent(f, 1) }
 
+// FactorIf writes an efficiency, unless it is nil and so not known.
+func FactorIf(f *float64) string {
+	if f == nil {
+		return "-"
+	}
+	return Factor(*f)
+}
+
 // maxPhaseFunctions is how many functions the name of a phase has.
 const maxPhaseFunctions = 3
 
@@ -102,6 +110,10 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	}
 	if r.Unphased {
 		notes = append(notes, "phases are unknown: the control flows of the ranks are too long to compare")
+	}
+	if r.LacksReceives {
+		notes = append(notes, "serialization and transfer are not known: the trace has no receive of "+
+			text.Plural(r.Unreceived, "message")+", for which the ideal run does not wait")
 	}
 	if n := r.Unknown + r.Outside; n > 0 {
 		notes = append(notes,

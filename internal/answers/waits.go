@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/waits"
 )
 
@@ -35,8 +36,25 @@ func WaitsNotes(r *waits.Run) (notes []string) {
 			notes = append(notes, "not included: "+text.Count(of.n)+" "+of.what)
 		}
 	}
+	if r.LacksReceives {
+		notes = append(notes, "not known: waits for "+text.Plural(r.Unreceived, "message")+
+			" of which the trace has no receive")
+	}
 	if len(r.Unsought) > 0 {
 		notes = append(notes, "not looked for: waits for "+strings.Join(r.Unsought, ", "))
 	}
 	return notes
+}
+
+// SkewsNote says by how much the clocks of ranks differ, nothing if skews do not show it.
+func SkewsNote(skews []query.Skew) string {
+	apart := query.Nanoseconds(0)
+	for i := range skews {
+		apart = max(apart, skews[i].Apart)
+	}
+	if apart == 0 {
+		return ""
+	}
+	return "the clocks of ranks differ by " + text.Duration(apart) +
+		" or more, as operations end on one rank before others begin them: skews and stragglers are those of the clocks"
 }

@@ -25,7 +25,8 @@ func TestMisuse(t *testing.T) {
 	}
 	misuse.Walk{
 		Package:   "replay",
-		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits, replay.MayWait},
+		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits, replay.MayWait,
+			replay.LacksReceives},
 		Values: []any{
 			trace, model, recorded, &semantics.Operation{}, replay.Instant{}, &replay.DeadlockError{},
 			replay.Waiting{}, replay.Wait{}, replay.ForLock, &replay.Collective{},

@@ -36,6 +36,13 @@ type Result struct {
 	Path  *Path        // nil if [Options] do not ask for it
 }
 
+// LacksReceives reports whether receives are missing in a trace, of which a replay has received so many messages, and
+// so many not: more than a hundredth as many. Then it is not known how ranks wait for messages.
+func LacksReceives(messages, unreceived uint64) bool {
+	const some = 100
+	return unreceived > messages/some
+}
+
 // A RankResult is how a rank spent its time. Those of several threads are added up.
 type RankResult struct {
 	Rank int

@@ -102,8 +102,8 @@ func (w *Waited) Delays() []Delay {
 type WaitsResult struct {
 	// Unknown are messages and operations of which the trace does not say who takes part, Outside those of which
 	// others are not in the trace, and Unmatched calls that wait for what never comes: for none of these is a
-	// wait told. Unreceived are messages that are sent and not received.
-	Unknown, Outside, Unmatched, Unreceived uint64
+	// wait told. Unreceived are messages that are sent and not received, and Messages those that are.
+	Unknown, Outside, Unmatched, Unreceived, Messages uint64
 
 	// Switched says that ranks switch recording off or on.
 	Switched bool
@@ -143,7 +143,7 @@ func Waits(ctx context.Context, model *semantics.Model, o Recording,
 	e.paths, e.ordered, e.progress, e.trails = true, true, progress, newTrails(e)
 	err = e.run(nil)
 	res := &WaitsResult{Unknown: e.unknown, Outside: e.outside, Unmatched: e.unmatched, Unreceived: e.unreceived(),
-		Switched: slices.ContainsFunc(e.ranks, func(r *rank) bool { return r.calls.SwitchesRecording() })}
+		Messages: e.messages, Switched: slices.ContainsFunc(e.ranks, func(r *rank) bool { return r.calls.SwitchesRecording() })}
 	e.lastPath(res)
 	return res, err
 }

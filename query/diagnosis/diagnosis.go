@@ -13,6 +13,7 @@ package diagnosis
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -61,6 +62,11 @@ type Diagnosis struct {
 	Factors *Factors `json:"efficiency"`   // nil if they are not known
 	Slowest *Slowest `json:"slowest_rank"` // nil if it is not known
 	Waiting *Waiting `json:"waiting"`      // nil if it is not known, or if no rank waits
+
+	// Unreceived are messages that the trace has no receive of, if these are so many that it is not known how ranks
+	// wait for messages. Apart is how far the clocks of ranks differ at least, if it is not known therefore who waits.
+	Unreceived uint64            `json:"unreceived_messages,omitzero"`
+	Apart      query.Nanoseconds `json:"clocks_differ_ns,omitzero"`
 
 	// Exact says that the times of every call were read, and Series that the trace has them.
 	Exact  bool `json:"times_read"`
@@ -211,7 +217,10 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, times 
 		d.Efficiency = e
 		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication}
 		if !e.Longer { // else times are too inexact for them
-			d.Factors.Serialization, d.Factors.Transfer = &f.Serialization, &f.Transfer
+			d.Factors.Serialization, d.Factors.Transfer = f.Serialization, f.Transfer
+		}
+		if e.LacksReceives {
+			d.Unreceived = e.Unreceived
 		}
 	}
 	w, err := waits.Open(ctx, model, waits.Options{Times: times, Region: o.Region, Series: true, Pairs: o.Pairs,
@@ -219,10 +228,17 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, times 
 	if ctx.Err() != nil {
 		return err
 	}
+	if differ := (*waits.ClocksError)(nil); errors.As(err, &differ) {
+		if d.Apart = differ.Apart; d.Factors != nil { // so is how long the run took
+			d.Factors.Serialization, d.Factors.Transfer = nil, nil
+		}
+	}
 	if err != nil {
 		return nil
 	}
-	d.Exact, d.Waits = true, w
+	if d.Exact, d.Waits = true, w; w.LacksReceives {
+		d.Unreceived = w.Unreceived
+	}
 	by, all := make(map[int]query.Nanoseconds), query.Nanoseconds(0)
 	for _, c := range w.Causes {
 		if !inStartup(&c) {

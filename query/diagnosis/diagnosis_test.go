@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/misuse"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -85,6 +86,31 @@ func TestDiagnosis(t *testing.T) {
 			w.Cause.InCall || w.Cause.To.Function != "MPI_Barrier") {
 			t.Errorf("waiting is %+v for %+v", w, w.Cause)
 		}
+	}
+}
+
+// TestIncomplete has messages that nobody receives, and a rank whose clock is ahead: it is not known who waits.
+func TestIncomplete(t *testing.T) {
+	sends := late()
+	for rank := range sends {
+		send := testtrace.MPICall("MPI_Send", "buf", 0, "count", 1, "datatype", "MPI_BYTE", "dest", (rank+1)%ranks,
+			"tag", 1, "comm", "MPI_COMM_WORLD")
+		send.Start = 305 * ms
+		sends[rank] = append(sends[rank][:1:1], append([]testtrace.Call{send}, sends[rank][1:]...)...)
+	}
+	d := open(t, testtrace.RecordTimes(t, testtrace.Series, sends))
+	if d.Unreceived != ranks || d.Factors == nil || d.Factors.Serialization != nil || d.Factors.Transfer != nil ||
+		d.Apart != 0 || d.Waits == nil {
+		t.Errorf("%+v, %+v", d, d.Factors)
+	}
+	ahead := late()
+	for i := range ahead[1] {
+		ahead[1][i].Start += 100 * ms
+	}
+	d = open(t, testtrace.RecordTimes(t, testtrace.Series, ahead))
+	if d.Unreceived != 0 || d.Factors == nil || d.Factors.Serialization != nil || d.Factors.Transfer != nil ||
+		d.Apart != query.Nanoseconds(80*ms) || d.Waits != nil || d.Waiting != nil || d.Exact {
+		t.Errorf("%+v, %+v", d, d.Factors)
 	}
 }
 

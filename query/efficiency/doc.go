@@ -5,7 +5,7 @@
 //	…
 //	run, err := efficiency.Open(ctx, model, efficiency.Options{})
 //	…
-//	fmt.Println(run.Factors.LoadBalance, run.Factors.Transfer)
+//	fmt.Println(run.Factors.Parallel, run.Factors.LoadBalance)
 //
 // # Definitions
 //

@@ -62,6 +62,11 @@ type Run struct {
 	// Outside messages to ranks that are not in the trace. Nobody waits for them in the ideal run.
 	Unknown uint64 `json:"unknown_messages"`
 	Outside uint64 `json:"outside_messages"`
+
+	// Unreceived are messages to ranks of the trace that it has no receive of. Where it LacksReceives, as
+	// [replay.LacksReceives] has it, Serialization and Transfer are not known.
+	Unreceived    uint64 `json:"unreceived_messages"`
+	LacksReceives bool   `json:"lacks_receives"`
 }
 
 // A Part is the efficiency of a run, or of a phase of it.
@@ -85,11 +90,11 @@ type Part struct {
 // Factors are efficiencies, from 0 to 1. Parallel is
 // LoadBalance · Communication, and that is Serialization · Transfer.
 type Factors struct {
-	Parallel      float64 `json:"parallel"`
-	LoadBalance   float64 `json:"load_balance"`
-	Communication float64 `json:"communication"`
-	Serialization float64 `json:"serialization"`
-	Transfer      float64 `json:"transfer"`
+	Parallel      float64  `json:"parallel"`
+	LoadBalance   float64  `json:"load_balance"`
+	Communication float64  `json:"communication"`
+	Serialization *float64 `json:"serialization"` // nil if the trace lacks receives, like Transfer
+	Transfer      *float64 `json:"transfer"`
 }
 
 // A Phase is a loop of the program that is in no other loop, or a region to which the program gives a name.
@@ -153,7 +158,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, err
 	}
 	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
-		Unknown: res.Unknown, Outside: res.Outside}
+		Unknown: res.Unknown, Outside: res.Outside,
+		Unreceived: res.Unreceived, LacksReceives: replay.LacksReceives(res.Messages, res.Unreceived)}
 	whole, parts := newSums(), make([]*sums, len(phases))
 	for i := range parts {
 		parts[i] = newSums()
@@ -173,13 +179,13 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 			}
 		}
 	}
-	if run.Part = whole.part(); o.Region != nil {
-		run.Part = parts[0].part()
+	if run.Part = whole.part(run.LacksReceives); o.Region != nil {
+		run.Part = parts[0].part(run.LacksReceives)
 		return run, nil
 	}
 	for i, g := range phases {
 		if parts[i].ranks > 0 { // it is not before MPI_Init, nor after MPI_Finalize
-			run.Phases = append(run.Phases, Phase{parts[i].part(), g})
+			run.Phases = append(run.Phases, Phase{parts[i].part(run.LacksReceives), g})
 		}
 	}
 	return run, nil
@@ -306,8 +312,8 @@ func (s *sums) add(r *rank, spans []trace.Span, run *query.RunTimes) error {
 	return nil
 }
 
-// part returns the efficiency.
-func (s *sums) part() Part {
+// part returns the efficiency, without what depends on receives if the trace lacks these.
+func (s *sums) part(lacksReceives bool) Part {
 	time, ideal := lasting(s.visits), lasting(s.ideal)/float64(replay.Nanosecond)
 	total, most := s.total/float64(replay.Nanosecond), max(0, float64(s.max))/float64(replay.Nanosecond)
 	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total),
@@ -320,8 +326,11 @@ func (s *sums) part() Part {
 	if most > 0 && time > 0 {
 		took := max(time, most) // less is only an error of the times
 		ideal = min(ideal, took)
-		p.Factors = &Factors{Parallel: mean / took, LoadBalance: mean / most, Communication: most / took,
-			Serialization: most / ideal, Transfer: ideal / took}
+		p.Factors = &Factors{Parallel: mean / took, LoadBalance: mean / most, Communication: most / took}
+		if !lacksReceives {
+			serialization, transfer := most/ideal, ideal/took
+			p.Factors.Serialization, p.Factors.Transfer = &serialization, &transfer
+		}
 	}
 	return p
 }

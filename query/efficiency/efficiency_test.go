@@ -133,17 +133,50 @@ func checkProducts(t tester, p *efficiency.Part) {
 		}
 		return
 	}
-	if !near(f.Parallel, f.LoadBalance*f.Communication) || !near(f.Communication, f.Serialization*f.Transfer) ||
+	serialization, transfer := *f.Serialization, *f.Transfer
+	if !near(f.Parallel, f.LoadBalance*f.Communication) || !near(f.Communication, serialization*transfer) ||
 		!near(f.Parallel, float64(p.Mean/max(p.Time, p.Max))) || !near(f.LoadBalance, float64(p.Mean/p.Max)) ||
-		!near(f.Transfer, float64(min(p.Ideal, max(p.Time, p.Max))/max(p.Time, p.Max))) {
+		!near(transfer, float64(min(p.Ideal, max(p.Time, p.Max))/max(p.Time, p.Max))) {
 		t.Fatalf("factors %+v of %+v", f, p)
 	}
-	if f.LoadBalance <= 0 || f.LoadBalance > 1+1e-12 || f.Serialization <= 0 || f.Serialization > 1 ||
-		f.Transfer <= 0 || f.Transfer > 1 || f.Communication > 1 || f.Parallel > 1 ||
+	if f.LoadBalance <= 0 || f.LoadBalance > 1+1e-12 || serialization <= 0 || serialization > 1 ||
+		transfer <= 0 || transfer > 1 || f.Communication > 1 || f.Parallel > 1 ||
 		p.Longer != (p.Ideal > p.Time) {
 		t.Fatalf("factors %+v of %+v", f, p)
 	}
 }
+
+// TestLacksReceives has messages that nobody receives: all, and few of many.
+func TestLacksReceives(t *testing.T) {
+	for _, o := range []tracer.Options{exact, statistics} {
+		for _, lacks := range []bool{true, false} {
+			tr := record(t, programOf(2, func(rank int, p *process) {
+				for range 1000 {
+					if p.send(10, 1, 1-rank); !lacks {
+						p.receive(10, 1, 1-rank)
+					}
+				}
+				p.send(10, 1, 1-rank)
+			}), o)
+			r, err := openRun(tr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := uint64(2)
+			if lacks {
+				want = 2002
+			}
+			f := r.Factors
+			if r.Unreceived != want || r.LacksReceives != lacks || f == nil || (f.Serialization == nil) != lacks ||
+				(f.Transfer == nil) != lacks || f.Parallel <= 0 {
+				t.Errorf("%+v, %+v", r, f)
+			}
+		}
+	}
+}
+
+// known returns a factor that is known.
+func known(f float64) *float64 { return &f }
 
 // TestFactors checks the factors of runs of two ranks that are easy to reckon.
 func TestFactors(t *testing.T) {
@@ -158,8 +191,8 @@ func TestFactors(t *testing.T) {
 			for range 10 {
 				p.barrier(100-50*int64(rank), 50*int64(rank))
 			}
-		}, 1000, efficiency.Factors{Parallel: 0.75, LoadBalance: 0.75, Communication: 1, Serialization: 1,
-			Transfer: 1}, false},
+		}, 1000, efficiency.Factors{Parallel: 0.75, LoadBalance: 0.75, Communication: 1, Serialization: known(1),
+			Transfer: known(1)}, false},
 		{"Serialized", func(rank int, p *process) { // one computes 100 while the other waits
 			for range 5 {
 				if rank == 0 {
@@ -170,14 +203,14 @@ func TestFactors(t *testing.T) {
 					p.send(100, 0, 0)
 				}
 			}
-		}, 1000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 0.5,
-			Transfer: 1}, false},
+		}, 1000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: known(0.5),
+			Transfer: known(1)}, false},
 		{"TransferBound", func(_ int, p *process) { // the network takes as long as they compute
 			for range 10 {
 				p.reduce(100, 100)
 			}
-		}, 2000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 1,
-			Transfer: 0.5}, false},
+		}, 2000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: known(1),
+			Transfer: known(0.5)}, false},
 		{"AllOfThem", func(rank int, p *process) {
 			// Rank 0 computes 60 and rank 1 then 40, one after the other, and a message takes 25: 125 in the
 			// run, 100 on an ideal network, of which the longest computes 60 and they 50 on average.
@@ -191,7 +224,7 @@ func TestFactors(t *testing.T) {
 				}
 			}
 		}, 500, efficiency.Factors{Parallel: 0.4, LoadBalance: 5.0 / 6, Communication: 0.48,
-			Serialization: 0.6, Transfer: 0.8}, true},
+			Serialization: known(0.6), Transfer: known(0.8)}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, o := range []tracer.Options{exact, statistics} {
@@ -212,7 +245,7 @@ func TestFactors(t *testing.T) {
 				got, want := *r.Factors, tt.want
 				for _, pair := range [][2]float64{{got.Parallel, want.Parallel},
 					{got.LoadBalance, want.LoadBalance}, {got.Communication, want.Communication},
-					{got.Serialization, want.Serialization}, {got.Transfer, want.Transfer}} {
+					{*got.Serialization, *want.Serialization}, {*got.Transfer, *want.Transfer}} {
 					if math.Abs(pair[0]-pair[1]) > max(off, 1e-9) {
 						t.Errorf("factors of %v: %+v, want %+v", r.Source, got, want)
 					}

@@ -26,7 +26,7 @@ func ExampleOpen() {
 	}
 	f := run.Factors
 	fmt.Printf("parallel %.3f = load balance %.3f · serialization %.3f · transfer %.3f\n", f.Parallel,
-		f.LoadBalance, f.Serialization, f.Transfer)
+		f.LoadBalance, *f.Serialization, *f.Transfer)
 	for _, p := range run.Phases {
 		fmt.Println(p.MaxTrips, "rounds of", p.Functions[0].Name, "and others on ranks", p.Ranks)
 	}

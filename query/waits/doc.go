@@ -53,5 +53,7 @@
 //
 // Times are those of every call. Where they, or the clocks of machines, may be off by as much as a call waited,
 // it does not count, and [Run.Short] says how many these are. Ranks that are not in the trace, and messages of
-// which it does not have both ends, make nobody wait; what comes after such a message on its channel neither.
+// which it does not have both ends, make nobody wait; what comes after such a message on its channel neither. If
+// that is more than a few messages, the Run says that the trace lacks receives. If collective operations end on one
+// rank before others begin them, the clocks of ranks differ, and nothing is told: see [ClocksError].
 package waits

@@ -112,6 +112,56 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// TestLacksReceives has messages that nobody receives: few of many, and all.
+func TestLacksReceives(t *testing.T) {
+	for _, received := range []int{0, 200} {
+		s := late()
+		for range received {
+			s[0].call(1, "MPI_Send", message("dest", 1, 1)...)
+			s[1].call(1, "MPI_Recv", message("source", 0, 1)...)
+		}
+		for range 2 {
+			s[0].call(1, "MPI_Send", message("dest", 1, 9)...)
+		}
+		tr := recorded(t, merge.Run{Ranks: 2}, exact, s)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err != nil || run.Unreceived != 2 || run.LacksReceives != (received == 0) {
+			t.Errorf("%d received: %+v, %v", received, run, err)
+		}
+	}
+}
+
+// TestClocksDiffer has a rank whose clock is 1 ms ahead of the other's: barriers end there before they begin here. One
+// that does so alone, and operations that need not wait, show nothing.
+func TestClocksDiffer(t *testing.T) {
+	for _, tt := range []struct {
+		function string
+		root     []any
+		early    int
+		differ   bool
+	}{{"MPI_Barrier", nil, 20, true}, {"MPI_Barrier", nil, 1, false},
+		{"MPI_Bcast", []any{"count", 1, "datatype", "MPI_BYTE", "root", 0}, 20, false},
+		{"MPI_Allgatherv", []any{"sendcount", 0, "sendtype", "MPI_BYTE", "recvtype", "MPI_BYTE"}, 20, false}} {
+		a, b := new(script), new(script)
+		for i := range 20 {
+			a.call(10, tt.function, append([]any{"comm", world}, tt.root...)...)
+			if b.now = a.now; i < tt.early {
+				b.now += 1_000_000
+			}
+			b.now -= 11_000
+			b.call(10, tt.function, append([]any{"comm", world}, tt.root...)...)
+			a.now += 2_000_000
+		}
+		tr := recorded(t, merge.Run{Ranks: 2}, exact, map[int]*script{0: a, 1: b})
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		var differ *waits.ClocksError
+		if errors.As(err, &differ) != tt.differ || (run == nil) != tt.differ ||
+			tt.differ && differ.Apart != 990_000 {
+			t.Errorf("%s, %d early: %+v, %v", tt.function, tt.early, run, err)
+		}
+	}
+}
+
 // TestStartup checks that a wait that begins before the run does not count.
 func TestStartup(t *testing.T) {
 	a, b := new(script), new(script)

@@ -19,6 +19,6 @@ func TestMisuse(t *testing.T) {
 		Package:   "waits",
 		Functions: []any{waits.Open, waits.Bounds},
 		Values: []any{model, waits.Options{}, waits.Cause{}, waits.Victim{}, waits.Path{}, waits.Step{},
-			waits.Delay{}, waits.Site{}, waits.Bound{}},
+			waits.Delay{}, waits.Site{}, waits.Bound{}, &waits.ClocksError{}},
 	}.Run(t)
 }

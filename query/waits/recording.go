@@ -51,6 +51,13 @@ type recording struct {
 	listed *rankenc.Set      // ranks whose calls are listed
 	calls  map[int][]waited  // of these
 	early  bool              // a call that received a message ended before that was sent
+	apart  apart
+}
+
+// An apart is by how much clocks of ranks differ, as collective operations show that no rank ends before all begin.
+type apart struct {
+	calls, early uint64  // those that began before the last of them, and those of these that ended before it, too
+	by           float64 // how long before, in nanoseconds, at least
 }
 
 type victimKey struct {
@@ -274,7 +281,14 @@ func (r *recording) Waited(w *replay.Waited) any {
 	rank := w.Call.Rank.Number()
 	since, off := r.differences.Of(rank, r.nanoseconds(w.Start), w.Rank, r.nanoseconds(w.Since))
 	takes := float64(w.Latest-w.Start) / float64(replay.Nanosecond)
+	all := w.Kind == replay.WaitAtBarrier || w.Kind == replay.WaitAtNxN
+	if all = all && query.NeedsAll(r.sites[r.Site(w.Call)].Function); all {
+		r.apart.calls++
+	}
 	if since > takes+off {
+		if all {
+			r.apart.early, r.apart.by = r.apart.early+1, max(r.apart.by, since-takes-off)
+		}
 		r.early = r.early || w.Kind == replay.LateSender
 		return nil
 	}

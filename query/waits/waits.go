@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -42,6 +43,22 @@ var (
 	ErrUnknownCalls = errors.New(
 		"waits: it is not known what the calls do: they are neither those of MPI nor of SimGrid")
 )
+
+// A ClocksError says that the clocks of ranks differ: collective operations end on one rank before others begin them,
+// so that it is not known which calls wait.
+type ClocksError struct {
+	Apart      query.Nanoseconds // by how much they differ at least
+	Unreceived uint64            // as that of a Run that LacksReceives, else 0
+}
+
+func (e *ClocksError) Error() string {
+	s := "waits: the clocks of ranks differ by " + text.Duration(e.Apart) +
+		" or more: collective operations end on one rank before others begin them"
+	if e.Unreceived > 0 {
+		s += "; and the trace has no receive of " + text.Plural(e.Unreceived, "message")
+	}
+	return s
+}
 
 // Options configures [Open]. The zero Options is about all ranks.
 type Options struct {
@@ -101,6 +118,11 @@ type Run struct {
 	Unknown   uint64 `json:"unknown_messages"`
 	Outside   uint64 `json:"outside_messages"`
 	Unmatched uint64 `json:"unmatched_calls"`
+
+	// Unreceived are messages to ranks of the trace that it has no receive of. Where it LacksReceives, as
+	// [replay.LacksReceives] has it, waits for messages are not known, and others may be longer.
+	Unreceived    uint64 `json:"unreceived_messages"`
+	LacksReceives bool   `json:"lacks_receives"`
 
 	// Unsought is what else calls of the run may wait for that is not looked for, such as locks of windows.
 	Unsought []string `json:"not_looked_for,omitempty"`
@@ -193,7 +215,7 @@ const wrongOrderKind = "wrong order"
 // Open finds the calls of a run that waited for other ranks, by when calls started and ended, and what caused
 // that. It costs a replay: see [replay.Waits]. With an error of a context that is done it returns nothing.
 //
-// An error is [ErrUnordered], [ErrUnasked], [ErrUnknownCalls] or another that tells why the trace does not say
+// An error is [ErrUnordered], [ErrUnasked], [ErrUnknownCalls], a [*ClocksError] or another that tells why the trace does not say
 // which calls waited, as where it does not have the times of every call of all ranks, or too little of the run.
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "waits: no model")
@@ -218,12 +240,21 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if res.Switched && (r.early || res.Unmatched+res.Unreceived > 0) {
 		return nil, errSwitched
 	}
+	lacks := replay.LacksReceives(res.Messages, res.Unreceived)
+	if query.ClocksDiffer(r.apart.early, r.apart.calls) {
+		differ := &ClocksError{Apart: query.Nanoseconds(r.apart.by)}
+		if lacks {
+			differ.Unreceived = res.Unreceived
+		}
+		return nil, differ
+	}
 	run := r.answer()
 	if run.Time, err = r.timeIn(o.Region); err != nil {
 		return nil, err
 	}
 	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
 	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched
+	run.Unreceived, run.LacksReceives = res.Unreceived, lacks
 	run.Unsought = unsought(tr)
 	if o.Region == nil {
 		run.Path = r.path(res)

@@ -213,12 +213,12 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 		}
 		t.Row(cells...)
 	}
-	factor := func(name string, of func(*efficiency.Factors) float64) {
+	factor := func(name string, of func(*efficiency.Factors) *float64) {
 		row(name, func(t *traceEfficiency) string {
 			if t.Factors == nil {
 				return "-"
 			}
-			return answers.Factor(of(t.Factors))
+			return answers.FactorIf(of(t.Factors))
 		})
 	}
 	scaling := func(name string, of func(*efficiency.Scaling) string) {
@@ -250,11 +250,11 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 			return answers.Factor(s.ComputationScalability)
 		})
 	}
-	factor(indent+"parallel efficiency", func(f *efficiency.Factors) float64 { return f.Parallel })
-	factor(indent+"  load balance", func(f *efficiency.Factors) float64 { return f.LoadBalance })
-	factor(indent+"  communication efficiency", func(f *efficiency.Factors) float64 { return f.Communication })
-	factor(indent+"    serialization", func(f *efficiency.Factors) float64 { return f.Serialization })
-	factor(indent+"    transfer", func(f *efficiency.Factors) float64 { return f.Transfer })
+	factor(indent+"parallel efficiency", func(f *efficiency.Factors) *float64 { return &f.Parallel })
+	factor(indent+"  load balance", func(f *efficiency.Factors) *float64 { return &f.LoadBalance })
+	factor(indent+"  communication efficiency", func(f *efficiency.Factors) *float64 { return &f.Communication })
+	factor(indent+"    serialization", func(f *efficiency.Factors) *float64 { return f.Serialization })
+	factor(indent+"    transfer", func(f *efficiency.Factors) *float64 { return f.Transfer })
 	t.Close()
 }
 
@@ -272,7 +272,7 @@ func printPhases(q *cli.Question, r *efficiency.Run) {
 		cells := []any{answers.Phase(p, r.Ranks), text.Duration(p.Time), text.Percent(p.Time, r.Time)}
 		if f := p.Factors; f != nil {
 			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance),
-				answers.Factor(f.Communication), answers.Factor(f.Serialization), answers.Factor(f.Transfer))
+				answers.Factor(f.Communication), answers.FactorIf(f.Serialization), answers.FactorIf(f.Transfer))
 		} else {
 			cells = append(cells, "-", "-", "-", "-", "-")
 		}

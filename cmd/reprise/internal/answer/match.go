@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -371,6 +372,9 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 	}
 	q.Printf("\nskew: time from the first member that begins an operation to the straggler,\n%s\n\n",
 		skewError(a.Skews))
+	if note := answers.SkewsNote(a.Skews); note != "" {
+		q.Printf("%s\n\n", note)
+	}
 	each := len(a.Skews)
 	if most := q.Most(); most != text.All && each > most {
 		each = mostSkews

@@ -105,6 +105,9 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 	}
 	if err != nil && q.Context().Err() == nil {
 		a.Unknown = strings.TrimPrefix(err.Error(), "waits: ")
+		if differ := (*waits.ClocksError)(nil); errors.As(err, &differ) {
+			return nil
+		}
 		err = a.addLate(q, model)
 	}
 	return err

@@ -82,6 +82,8 @@ func NextCommand(t *trace.Trace, d *diagnosis.Diagnosis, path string) string {
 		return "reprise hang " + file
 	case d != nil && (d.Missing.Len() > 0 || d.Off):
 		return "reprise profile " + file
+	case d != nil && (d.Apart > 0 || d.Unreceived > 0):
+		return "reprise match " + file
 	case d != nil && d.Waiting != nil:
 		return "reprise waits " + file
 	case d != nil && d.Series && !d.Exact:
