@@ -113,8 +113,8 @@ func NeedsAll(function string) bool {
 	return false
 }
 
-// ClocksDiffer reports whether so many ends of operations that NeedsAll names, of so many that were looked at, that come
-// before a member begins the operation, are from clocks that differ: a tenth of them, and four at least.
+// ClocksDiffer reports whether clocks of ranks differ, as so many ends of operations that NeedsAll names, of so many
+// that were looked at, come before a member begins the operation: a tenth of them, and four at least.
 func ClocksDiffer(early, of uint64) bool { return early >= 4 && early >= of/10 }
 
 // flowOf returns that of a collective operation of a member.

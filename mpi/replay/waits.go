@@ -143,7 +143,8 @@ func Waits(ctx context.Context, model *semantics.Model, o Recording,
 	e.paths, e.ordered, e.progress, e.trails = true, true, progress, newTrails(e)
 	err = e.run(nil)
 	res := &WaitsResult{Unknown: e.unknown, Outside: e.outside, Unmatched: e.unmatched, Unreceived: e.unreceived(),
-		Messages: e.messages, Switched: slices.ContainsFunc(e.ranks, func(r *rank) bool { return r.calls.SwitchesRecording() })}
+		Messages: e.messages}
+	res.Switched = slices.ContainsFunc(e.ranks, func(r *rank) bool { return r.calls.SwitchesRecording() })
 	e.lastPath(res)
 	return res, err
 }
