@@ -24,7 +24,7 @@ func TestMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	misuse.Walk{
-		Package:   "replay",
+		Package: "replay",
 		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits, replay.MayWait,
 			replay.LacksReceives},
 		Values: []any{
