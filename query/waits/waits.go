@@ -216,7 +216,8 @@ const wrongOrderKind = "wrong order"
 // that. It costs a replay: see [replay.Waits]. With an error of a context that is done it returns nothing.
 //
 // An error is [ErrUnordered], [ErrUnasked], [ErrUnknownCalls], a [*ClocksError] or another that tells why the
-// trace does not say which calls waited, as where it does not have the times of every call of all ranks, or too little of the run.
+// trace does not say which calls waited, as where it does not have the times of every call of all ranks, or too
+// little of the run.
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "waits: no model")
 	tr := model.Trace()
