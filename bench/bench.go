@@ -102,7 +102,8 @@ func Report(w io.Writer, in Input) error {
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
 		switch err := s.print(w); {
-		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI), errors.Is(err, errNoLLVM), errors.Is(err, errNoEZTrace):
+		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI), errors.Is(err, errNoLLVM),
+			errors.Is(err, errNoEZTrace):
 			fmt.Fprintf(w, "Not measured: %v.\n", err)
 		case err != nil:
 			return err

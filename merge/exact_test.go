@@ -34,8 +34,10 @@ func noisyPart(t rapid.TB, o tracer.Options, rank, calls int, threads bool) (Par
 	var want []moment
 	record := func(thread int64) Part {
 		r := must.Get(tracer.New(o))
-		f := r.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}}})
-		g := r.Declare(cst.Function{Name: "g", Params: []cst.Param{{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}}})
+		f := r.Declare(cst.Function{Name: "f",
+			Params: []cst.Param{{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}}})
+		g := r.Declare(cst.Function{Name: "g",
+			Params: []cst.Param{{Name: "thread", Type: cst.Type{Kind: cst.KindInt}}}})
 		for i := range calls {
 			m := moment{now + random.Int64N(1<<20), random.Int64N(1 << 20)}
 			now = m.start + m.duration

@@ -306,7 +306,8 @@ func (d *Diff) summarize(ctx context.Context, a, b *trace.Trace, o DiffOptions) 
 }
 
 // countFunctions returns how many calls of each function a trace has.
-func countFunctions(ctx context.Context, t *trace.Trace, o Options) (all uint64, functions map[string]uint64, err error) {
+func countFunctions(ctx context.Context, t *trace.Trace, o Options) (all uint64, functions map[string]uint64,
+	err error) {
 	functions = make(map[string]uint64)
 	add := func(name string, n uint64) {
 		functions[name], all = wire.AddSat(functions[name], n), wire.AddSat(all, n)

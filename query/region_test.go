@@ -110,7 +110,8 @@ func TestEnterAndLeave(t *testing.T) {
 	codec := must.Get(timing.NewLossless(timing.Zstd))
 	r := must.Get(tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))}))
 	region := []cst.Param{{Name: "region", Type: cst.Type{Kind: cst.KindString}}}
-	enter, leave := r.Declare(cst.Function{Name: "Enter", Params: region}), r.Declare(cst.Function{Name: "Leave", Params: region})
+	enter, leave := r.Declare(cst.Function{Name: "Enter", Params: region}),
+		r.Declare(cst.Function{Name: "Leave", Params: region})
 	work := r.Declare(cst.Function{Name: "work"})
 	r.CallAt(enter, 0, 0, cst.String("outer"))
 	for i := range int64(3) {

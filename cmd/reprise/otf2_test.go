@@ -44,7 +44,8 @@ func TestOTF2(t *testing.T) {
 	for _, args := range [][]string{{"compress", archive, "-o", "back.rpz"}, {"verify", "back.rpz", archive},
 		{"verify", "back.rpz", filepath.Join(archive, "traces.otf2")}, {"export", "back.rpz", "-o", "again.otf2"},
 		{"verify", "back.rpz", "again.otf2"}, {"compress", archive, "--times", "all", "-o", "all.rpz"},
-		{"compress", archive, "--times", "statistics", "-o", "statistics.rpz"}, {"profile", "back.rpz", "--by", "region"},
+		{"compress", archive, "--times", "statistics", "-o", "statistics.rpz"},
+		{"profile", "back.rpz", "--by", "region"},
 		{"grammar", "back.rpz"}, {"waits", "back.rpz"}, {"efficiency", "back.rpz"}, {"match", "statistics.rpz"},
 		{"report", "back.rpz", "-o", "back.html"}, {"cat", "back.rpz"}, {"hang", "back.rpz"}, {"why", "back.rpz"}} {
 		if r := invoke(t, "", args...); r.status != cli.ExitOK {
@@ -142,7 +143,8 @@ func TestEZTrace(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Chdir(t.TempDir())
-	output := m.Run(t, mpitest.Options{Ranks: 4, Limit: time.Minute}, eztrace, "-t", "openmpi", "-o", "out", program, "300")
+	output := m.Run(t, mpitest.Options{Ranks: 4, Limit: time.Minute}, eztrace, "-t", "openmpi", "-o", "out",
+		program, "300")
 	found, _ := filepath.Glob("out/*/eztrace_log.otf2")
 	if output.Status != 0 || len(found) != 1 {
 		t.Skipf("EZTrace made no archive: status %d: %s", output.Status, output.Rest)
@@ -168,7 +170,8 @@ type sums struct {
 }
 
 // printedEvent is what otf2-print says of some events.
-var printedEvent = regexp.MustCompile(`^(ENTER|LEAVE|MPI_SEND|MPI_ISEND) +(\d+) +(\d+) .*?(?:Region: "([^"]*)"|Length: (\d+))`)
+var printedEvent = regexp.MustCompile(
+	`^(ENTER|LEAVE|MPI_SEND|MPI_ISEND) +(\d+) +(\d+) .*?(?:Region: "([^"]*)"|Length: (\d+))`)
 
 // printedSums sums up what otf2-print says of an archive.
 func printedSums(t *testing.T, anchor string) sums {
@@ -233,7 +236,8 @@ func compareSums(t *testing.T, want sums) {
 		have[f.Name] = fmt.Sprintf("%d calls, %.0f ns", f.Calls, f.Time.Total)
 	}
 	for name, n := range want.Calls {
-		if want := fmt.Sprintf("%d calls, %.0f ns", n, want.Time[name]); strings.HasPrefix(name, "MPI_") && have[name] != want {
+		if want := fmt.Sprintf("%d calls, %.0f ns", n, want.Time[name]); strings.HasPrefix(name, "MPI_") &&
+			have[name] != want {
 			t.Errorf("%s: %s, not %s", name, have[name], want)
 		}
 	}

@@ -22,7 +22,8 @@ func recordedRegions(t *testing.T, m *mpitest.MPI, program string) map[string][2
 	var a struct {
 		Regions []query.Region `json:"by_region"`
 	}
-	decodeJSON(t, &a, "profile", trace, "--by", "region", "--json") // with a warning, if the program switches recording off
+	// with a warning, if the program switches recording off
+	decodeJSON(t, &a, "profile", trace, "--by", "region", "--json")
 	found := make(map[string][2]uint64)
 	for _, g := range a.Regions {
 		if g.Kind == query.NamedRegion {

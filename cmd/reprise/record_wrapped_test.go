@@ -31,7 +31,8 @@ func TestRecordWrapped(t *testing.T) {
 			t.Errorf("--sites %s: %q wrap MPI", sites, s.Wrapping)
 		}
 		calls := must(t, "cat", trace, "--format", "text")
-		if strings.Contains(calls, "stub_MPI") || strings.Count(calls, " ones") != 2*3 || strings.Count(calls, " others") != 2*2 {
+		if strings.Contains(calls, "stub_MPI") || strings.Count(calls, " ones") != 2*3 ||
+			strings.Count(calls, " others") != 2*2 {
 			t.Errorf("--sites %s: %s", sites, calls)
 		}
 	}

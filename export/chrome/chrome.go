@@ -128,7 +128,8 @@ func (e *encoder) rank(r *events.Rank) error {
 	for thread := range r.Threads() {
 		e.metadata(r.Number, threadID(thread), "thread_name", name{"thread " + strconv.Itoa(int(thread))})
 		if regions != nil {
-			e.metadata(r.Number, regionsID(thread), "thread_name", name{"regions of thread " + strconv.Itoa(int(thread))})
+			e.metadata(r.Number, regionsID(thread), "thread_name",
+				name{"regions of thread " + strconv.Itoa(int(thread))})
 		}
 	}
 	ends := make([][]byte, r.Terminals())

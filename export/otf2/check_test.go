@@ -97,7 +97,8 @@ func read(t testing.TB, records []archive.Record, whole bool) *reading {
 func (r *reading) define(d *archive.Record) {
 	kind := d.Kind.Name
 	for i, f := range d.Kind.Fields {
-		if f.Type == "StringRef" && f.Name != "self" && d.Values[i] >= uint64(len(r.texts)) && d.Values[i] != unknown32 {
+		if f.Type == "StringRef" && f.Name != "self" && d.Values[i] >= uint64(len(r.texts)) &&
+			d.Values[i] != unknown32 {
 			r.t.Fatalf("%s %v: string %d comes later", kind, d.Values, d.Values[i])
 		}
 		if f.Name != "self" {
@@ -265,7 +266,8 @@ func (r *reading) event(e *archive.Record, s *stackOf) {
 		r.t.Fatalf("an event of location %d, which there is none of", e.Location)
 	}
 	for _, a := range e.Attributes {
-		if r.names["Attribute"][uint64(a.ID)] == "" || a.Type == uint8(constants.typeString) && a.Value >= uint64(len(r.texts)) {
+		if r.names["Attribute"][uint64(a.ID)] == "" || a.Type == uint8(constants.typeString) &&
+			a.Value >= uint64(len(r.texts)) {
 			r.t.Fatalf("an attribute that is not defined: %v", a)
 		}
 	}
@@ -329,7 +331,9 @@ func (r *reading) access(g uint64, e *archive.Record, to, from uint64) {
 func (r *reading) peer(e *archive.Record) uint64 {
 	comm, ok := r.comms[e.Values[1]]
 	if groups, inter := r.inter[e.Values[1]]; inter {
-		if comm = groups[1]; slices.ContainsFunc(comm, func(l uint64) bool { return r.groups[l] == r.groups[e.Location] }) {
+		if comm = groups[1]; slices.ContainsFunc(comm, func(l uint64) bool {
+			return r.groups[l] == r.groups[e.Location]
+		}) {
 			comm = groups[0]
 		}
 	}
@@ -414,7 +418,8 @@ func (r *reading) checkMessages(tr *trace.Trace, all bool) {
 		delete(got, key)
 	}
 	for key, v := range got {
-		r.t.Errorf("%d messages of %d bytes from %d to %d, of which query knows nothing", v.messages, v.bytes, key[0], key[1])
+		r.t.Errorf("%d messages of %d bytes from %d to %d, of which query knows nothing", v.messages, v.bytes,
+			key[0], key[1])
 	}
 	if !all {
 		return

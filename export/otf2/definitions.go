@@ -54,7 +54,8 @@ type recordWriter interface{ Write(*archive.Record) error }
 
 func newDefinitions(out recordWriter, index func(rank int) (uint64, bool)) *definitions {
 	return &definitions{out: out, index: index, texts: make(map[string]uint64), attributes: make(map[attribute]uint32),
-		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64), lists: make(map[listOfRanks]uint64),
+		regions: make(map[string]uint64), lines: make(map[string]uint64), sets: make(map[string]uint64),
+		lists:   make(map[listOfRanks]uint64),
 		comms:   make(map[*semantics.Communicator]*communicator),
 		windows: make(map[*semantics.Communicator]*window), files: make(map[string]uint64),
 		handles: make(map[*semantics.Communicator]*handle)}
@@ -434,7 +435,8 @@ func (d *definitions) grids() {
 		}
 		values := []uint64{topology, d.text(""), c.id}
 		for i, extent := range g.extents {
-			d.define(kinds.dimension, dimension, d.text(fmt.Sprint("dimension ", i)), uint64(extent), uint64(min(max(g.periodic[i], 0), 1)))
+			d.define(kinds.dimension, dimension, d.text(fmt.Sprint("dimension ", i)), uint64(extent),
+				uint64(min(max(g.periodic[i], 0), 1)))
 			values = append(values, dimension)
 			dimension++
 		}

@@ -138,7 +138,8 @@ func (p *process) completeTransfer(n *entry, t *transfer, o *semantics.Operation
 	if bytes < 0 {
 		if bytes = o.Received; len(o.Completes) > 1 {
 			bytes = semantics.Unknown
-			if list := n.call.trace.numbers(spec.SizeParam("array_of_requests")); i < len(list) && len(list) == len(o.Completes) {
+			if list := n.call.trace.numbers(spec.SizeParam("array_of_requests")); i < len(list) &&
+				len(list) == len(o.Completes) {
 				bytes = list[i]
 			}
 		}

@@ -78,7 +78,8 @@ func validate(t *testing.T, anchor string) {
 		return
 	}
 	for _, arguments := range [][]string{{"--silent"}, {"-G"}, {}} {
-		if out, err := exec.Command(print, append(append(arguments, "-Werror"), anchor)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(print, append(append(arguments, "-Werror"),
+			anchor)...).CombinedOutput(); err != nil {
 			t.Errorf("otf2-print %v: %v\n%s", arguments, err, out[max(0, len(out)-2000):])
 		}
 	}
@@ -156,7 +157,8 @@ func TestPrograms(t *testing.T) {
 	unmatched := []string{"kill.c", "waits.c", "polling.c", "mpi4.c", "signals.c", "threads.c", "switch.c", "errors.c"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
-			if !m.Turn(p.Name()) || filepath.Ext(p.Source) != ".c" && (m.Fortran == "" || p.Source == "usempif08.f90" && m.Name == "mpich") {
+			if !m.Turn(p.Name()) || filepath.Ext(p.Source) != ".c" &&
+				(m.Fortran == "" || p.Source == "usempif08.f90" && m.Name == "mpich") {
 				continue
 			}
 			t.Run(p.Name(), func(t *testing.T) {
@@ -178,9 +180,14 @@ func TestNothingLeft(t *testing.T) {
 		o    Options
 		want error
 	}{
-		{"cancelled", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error { cancel(); return nil }}},
+		{"cancelled", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error {
+			cancel()
+			return nil
+		}}},
 			context.Canceled},
-		{"stopped", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error { return stop }}}, stop},
+		{"stopped", Options{Bridge: bridge(t), Options: export.Options{Progress: func(uint64) error {
+			return stop
+		}}}, stop},
 		{"no compiler", Options{Bridge: archive.Options{Compiler: "no-such-compiler"}}, archive.ErrNoLibrary},
 	} {
 		directory := filepath.Join(t.TempDir(), "run.otf2")

@@ -91,7 +91,8 @@ func (o *order) add(e *entry) {
 	at := len(o.ahead)
 	if at > 0 && o.ahead[at-1].Start >= e.Start {
 		at, _ = slices.BinarySearchFunc(o.ahead, e, func(a, e *entry) int { return cmp.Compare(a.Start, e.Start) })
-		for at < len(o.ahead) && o.ahead[at].Start == e.Start && (o.ahead[at].End > e.End || o.ahead[at].Start == o.ahead[at].End) {
+		for at < len(o.ahead) && o.ahead[at].Start == e.Start &&
+			(o.ahead[at].End > e.End || o.ahead[at].Start == o.ahead[at].End) {
 			at++
 		}
 	}

@@ -50,7 +50,8 @@ func TestOrder(t *testing.T) {
 		mostBuffer = rapid.SampledFrom([]int{1, 100, 1 << 16}).Draw(r, "buffer")
 		var all []interval
 		for thread := range rapid.Int64Range(1, 3).Draw(r, "threads") {
-			all = drawCalls(r, all, thread, 0, rapid.Int64Range(10, 3000).Draw(r, "length"), rapid.IntRange(0, 4).Draw(r, "depth"))
+			all = drawCalls(r, all, thread, 0, rapid.Int64Range(10, 3000).Draw(r, "length"),
+				rapid.IntRange(0, 4).Draw(r, "depth"))
 		}
 		if len(all) == 0 {
 			return
@@ -60,8 +61,9 @@ func TestOrder(t *testing.T) {
 		begin := all[0].start
 		for _, c := range all {
 			begin = min(begin, c.start)
-			calls = append(calls, testtrace.Call{Function: testtrace.Function(c.name, testtrace.Param("thread", cst.KindInt)),
-				Args: []cst.Value{cst.Int(c.thread)}, Start: c.start, Duration: c.end - c.start})
+			calls = append(calls,
+				testtrace.Call{Function: testtrace.Function(c.name, testtrace.Param("thread", cst.KindInt)),
+					Args: []cst.Value{cst.Int(c.thread)}, Start: c.start, Duration: c.end - c.start})
 		}
 		tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
 		records, _ := collect(t, tr, export.Options{})
@@ -116,7 +118,8 @@ func intervals(records []archive.Record) (list []interval) {
 func TestRegions(t *testing.T) {
 	mark := func(level int64, name string, start int64) testtrace.Call {
 		return testtrace.Call{Function: testtrace.Function("MPI_Pcontrol", testtrace.Param("level", cst.KindInt),
-			testtrace.Param("name", cst.KindString)), Args: []cst.Value{cst.Int(level), cst.String(name)}, Start: start, Duration: 1}
+			testtrace.Param("name", cst.KindString)), Args: []cst.Value{cst.Int(level), cst.String(name)},
+			Start: start, Duration: 1}
 	}
 	work := func(start int64) testtrace.Call {
 		return testtrace.Call{Function: testtrace.Function("work"), Start: start, Duration: 5}

@@ -197,7 +197,8 @@ func createdBy() string {
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
-			if strings.HasPrefix(m.Path, "github.com/reprise-trace/reprise") && m.Version != "" && m.Version != "(devel)" {
+			if strings.HasPrefix(m.Path, "github.com/reprise-trace/reprise") && m.Version != "" &&
+				m.Version != "(devel)" {
 				version = " " + strings.TrimPrefix(m.Version, "v")
 				break
 			}

@@ -100,13 +100,15 @@ func TestRoles(t *testing.T) {
 		"MPI_Compare_and_swap": roles.atomic, "MPI_Win_fence": roles.none, "MPI_Win_create": roles.none,
 		"MPI_Win_allocate": roles.allocate, "MPI_Alloc_mem": roles.allocate, "MPI_Free_mem": roles.deallocate,
 		"MPI_File_write_at_all": roles.file, "MPI_File_iread": roles.file, "MPI_File_open": roles.fileMetadata,
-		"MPI_File_seek": roles.fileMetadata, "MPI_Init": roles.none, "MPI_Comm_dup": roles.none, "main.run": roles.function,
+		"MPI_File_seek": roles.fileMetadata, "MPI_Init": roles.none, "MPI_Comm_dup": roles.none,
+		"main.run": roles.function,
 	} {
 		if got := roleOf(name, false); got != want {
 			t.Errorf("%s has role %d, want %d", name, got, want)
 		}
 	}
-	for name, want := range map[string]uint64{"send": roles.pointToPoint, "allReduce": roles.all2all, "compute": roles.none} {
+	for name, want := range map[string]uint64{"send": roles.pointToPoint, "allReduce": roles.all2all,
+		"compute": roles.none} {
 		if got := roleOf(name, true); got != want {
 			t.Errorf("action %s has role %d, want %d", name, got, want)
 		}

@@ -297,12 +297,14 @@ func (p *process) newCall(terminal uint32) *call {
 			}
 			value = p.text(a.Text)
 		}
-		c.attributes = append(c.attributes, archive.Attribute{ID: p.attribute(a.Name, uint8(kind)), Type: uint8(kind), Value: value})
+		c.attributes = append(c.attributes, archive.Attribute{ID: p.attribute(a.Name, uint8(kind)),
+			Type: uint8(kind), Value: value})
 	}
 	if site != "" {
 		if line, ok := p.line(p.sites.Of(&of)); ok {
 			c.attributes = append(c.attributes, archive.Attribute{
-				ID: p.attribute("source code location", uint8(constants.typeLine)), Type: uint8(constants.typeLine), Value: line})
+				ID:   p.attribute("source code location", uint8(constants.typeLine)),
+				Type: uint8(constants.typeLine), Value: line})
 		}
 	}
 	c.exclusive = slices.ContainsFunc(p.rank.Args(terminal), func(a events.Arg) bool {

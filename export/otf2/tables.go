@@ -60,8 +60,9 @@ var loadTables = sync.OnceFunc(func() {
 		"Region": &kinds.region, "SourceCodeLocation": &kinds.line, "Group": &kinds.rankSet, "Comm": &kinds.comm,
 		"InterComm": &kinds.interComm, "CartDimension": &kinds.dimension, "CartTopology": &kinds.topology,
 		"CartCoordinate": &kinds.coordinate, "RmaWin": &kinds.window, "IoRegularFile": &kinds.file,
-		"IoHandle": &kinds.handle, "Enter": &kinds.enter, "ProgramBegin": &kinds.programBegin, "ProgramEnd": &kinds.programEnd,
-		"Leave": &kinds.leave, "MpiSend": &kinds.send,
+		"IoHandle": &kinds.handle, "Enter": &kinds.enter, "ProgramBegin": &kinds.programBegin,
+		"ProgramEnd": &kinds.programEnd,
+		"Leave":      &kinds.leave, "MpiSend": &kinds.send,
 		"MpiRecv": &kinds.receive, "MpiIsend": &kinds.isend, "MpiIsendComplete": &kinds.isendDone,
 		"MpiIrecvRequest": &kinds.irecv, "MpiIrecv": &kinds.irecvDone, "MpiRequestTest": &kinds.tested,
 		"MpiRequestCancelled": &kinds.cancelled, "MpiCollectiveBegin": &kinds.collectiveBegin,
@@ -81,7 +82,8 @@ var loadTables = sync.OnceFunc(func() {
 	}
 	c, r := &constants, &roles
 	for name, to := range map[string]*uint64{
-		"TYPE_STRING": &c.typeString, "TYPE_INT64": &c.typeInt64, "TYPE_DOUBLE": &c.typeDouble, "TYPE_UINT8": &c.typeBool,
+		"TYPE_STRING": &c.typeString, "TYPE_INT64": &c.typeInt64, "TYPE_DOUBLE": &c.typeDouble,
+		"TYPE_UINT8":                &c.typeBool,
 		"TYPE_SOURCE_CODE_LOCATION": &c.typeLine, "PARADIGM_MPI": &c.mpi, "PARADIGM_USER": &c.user,
 		"PARADIGM_CLASS_PROCESS":               &c.classProcess,
 		"PARADIGM_PROPERTY_COMM_NAME_TEMPLATE": &c.commNames, "PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE": &c.windowNames,
@@ -108,7 +110,8 @@ var loadTables = sync.OnceFunc(func() {
 		"COLLECTIVE_ROOT_THIS_GROUP": &c.rootThisGroup,
 
 		"REGION_ROLE_UNKNOWN": &r.none, "REGION_ROLE_FUNCTION": &r.function, "REGION_ROLE_POINT2POINT": &r.pointToPoint,
-		"REGION_ROLE_BARRIER": &r.barrier, "REGION_ROLE_COLL_ONE2ALL": &r.one2all, "REGION_ROLE_COLL_ALL2ONE": &r.all2one,
+		"REGION_ROLE_BARRIER": &r.barrier, "REGION_ROLE_COLL_ONE2ALL": &r.one2all,
+		"REGION_ROLE_COLL_ALL2ONE": &r.all2one,
 		"REGION_ROLE_COLL_ALL2ALL": &r.all2all, "REGION_ROLE_COLL_OTHER": &r.other, "REGION_ROLE_RMA": &r.rma,
 		"REGION_ROLE_ATOMIC": &r.atomic, "REGION_ROLE_FILE_IO": &r.file,
 		"REGION_ROLE_FILE_IO_METADATA": &r.fileMetadata, "REGION_ROLE_ALLOCATE": &r.allocate,

@@ -23,7 +23,8 @@ import (
 func marked(t *testing.T) (tr *trace.Trace, want []string) {
 	mark := func(level int64, name string, start int64) testtrace.Call {
 		return testtrace.Call{Function: testtrace.Function("MPI_Pcontrol", testtrace.Param("level", cst.KindInt),
-			testtrace.Param("name", cst.KindString)), Args: []cst.Value{cst.Int(level), cst.String(name)}, Start: start, Duration: 1}
+			testtrace.Param("name", cst.KindString)), Args: []cst.Value{cst.Int(level), cst.String(name)},
+			Start: start, Duration: 1}
 	}
 	work := func(start int64) testtrace.Call {
 		return testtrace.Call{Function: testtrace.Function("work"), Start: start, Duration: 5}

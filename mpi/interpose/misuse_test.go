@@ -21,7 +21,8 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package: "interpose",
 		Functions: []any{
-			interpose.BuildCalibrator, interpose.Build, interpose.BuildProgram, interpose.BuildReducer, interpose.BuildTool,
+			interpose.BuildCalibrator, interpose.Build, interpose.BuildProgram, interpose.BuildReducer,
+			interpose.BuildTool,
 			interpose.Digest, interpose.Inspect,
 			interpose.IsPrivate, interpose.Kept, interpose.ReadCalibration, interpose.Take,
 		},

@@ -39,7 +39,8 @@ func TestWrappedSites(t *testing.T) {
 				t.Errorf("%s: barriers in %q, want %q", pointer, got, want)
 			}
 		}
-		library := m.build(t, "wrapped.c", "-shared", "-fPIC", "-DLIBRARY", "-fno-inline", "-fno-optimize-sibling-calls")
+		library := m.build(t, "wrapped.c", "-shared", "-fPIC", "-DLIBRARY", "-fno-inline",
+			"-fno-optimize-sibling-calls")
 		program := m.build(t, "wrapped.c", "-DPROGRAM", "-fno-inline", "-Wl,--no-as-needed", library)
 		if got := sitesOf(t, m, program, "caller"); !slices.Equal(got, want) {
 			t.Errorf("of a library: barriers in %q, want %q", got, want)

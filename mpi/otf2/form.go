@@ -452,7 +452,8 @@ func parseItems(text string) (list []item, ok bool) {
 		if e.kind = LookupKind(name); e.kind == nil || e.kind.Class != Event || e.static != nil && e.kind != metric {
 			return nil, false
 		}
-		if all += e.count; all > mostInner+2 || e.count > 1 && !(e.kind.hasArguments() && e.static == nil && e.attributes == nil) {
+		if all += e.count; all > mostInner+2 || e.count > 1 &&
+			!(e.kind.hasArguments() && e.static == nil && e.attributes == nil) {
 			return nil, false
 		}
 		list = append(list, e)

@@ -52,7 +52,9 @@ func (s *Semantics) addComms(ranks int) {
 	membersOf := func(number uint64) []int {
 		members, ok := known[number]
 		if !ok {
-			i := slices.IndexFunc(s.archive.sets, func(g set) bool { return g.number == number && g.kind == setCommGroup })
+			i := slices.IndexFunc(s.archive.sets, func(g set) bool {
+				return g.number == number && g.kind == setCommGroup
+			})
 			if i >= 0 {
 				members = membersIn(s.archive.sets[i].members, world, rankOf, ranks)
 			}

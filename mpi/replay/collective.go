@@ -287,7 +287,9 @@ func (n *instance) can(a *arrival) bool {
 	}
 	switch k := int(a.member); n.needOf(k) {
 	case needsNone:
-		return (n.scan == nil || n.scan.count > k) && !slices.ContainsFunc(a.needs, func(m int32) bool { return n.Enter[m] < 0 })
+		return (n.scan == nil || n.scan.count > k) && !slices.ContainsFunc(a.needs, func(m int32) bool {
+			return n.Enter[m] < 0
+		})
 	case needsRoot:
 		return n.rootThere()
 	case needsOthers:

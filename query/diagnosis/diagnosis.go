@@ -79,10 +79,11 @@ type Diagnosis struct {
 
 // Factors are those of [efficiency.Factors].
 type Factors struct {
-	Parallel      float64  `json:"parallel"`
-	LoadBalance   float64  `json:"load_balance"`
-	Communication float64  `json:"communication"`
-	Serialization *float64 `json:"serialization"` // nil without the times of every call, or where these are too inexact, like Transfer
+	Parallel      float64 `json:"parallel"`
+	LoadBalance   float64 `json:"load_balance"`
+	Communication float64 `json:"communication"`
+	// nil without the times of every call, or where these are too inexact, like Transfer
+	Serialization *float64 `json:"serialization"`
 	Transfer      *float64 `json:"transfer"`
 }
 
@@ -137,7 +138,8 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if off := t.Run().Origin.Off.Intersection(t.RankSet()); off.Len() > 0 {
 		d.OffRanks = off
 	}
-	d.Off = d.OffRanks.Len() > 0 || slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
+	// with a name, it is of a region
+	d.Off = d.OffRanks.Len() > 0 || slices.ContainsFunc(t.Functions(), func(f cst.Function) bool {
 		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool {
 			return p.Name == "name"
 		})

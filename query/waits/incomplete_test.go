@@ -222,7 +222,8 @@ func TestNeighbors(t *testing.T) {
 			case 2:
 				s.now, takes = s.now+50_000, 1
 			}
-			s.call(takes, function, "sendcount", 1, "sendtype", "MPI_BYTE", "recvcount", 1, "recvtype", "MPI_BYTE", "comm", 2)
+			s.call(takes, function, "sendcount", 1, "sendtype", "MPI_BYTE", "recvcount", 1, "recvtype",
+				"MPI_BYTE", "comm", 2)
 		}
 		tr := recorded(t, merge.Run{Ranks: 4}, exact, scripts)
 		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})

@@ -79,7 +79,8 @@ func NewCompress() *cobra.Command {
 				return compressArchive(cmd, paths[0], o, &times)
 			}
 			if f := cmd.Flags(); f.Changed("times") || f.Changed("error") {
-				return cli.BadUsage(errors.New("--times and --error are for archives of OTF2: SimGrid's text has no times"))
+				return cli.BadUsage(
+					errors.New("--times and --error are for archives of OTF2: SimGrid's text has no times"))
 			}
 			return compressFiles(cmd, paths, o, outside)
 		})

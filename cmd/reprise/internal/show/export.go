@@ -355,7 +355,8 @@ func exportOTF2(x *exporting, directory string) error {
 		if err == nil {
 			records, err := archive.Export(x.Context(), x.Trace, directory, bridge)
 			x.progress(uint64(x.TotalCalls()))
-			x.notes = []string{fmt.Sprintf("all %s of the archive that the trace was made of", text.Plural(records, "record"))}
+			x.notes = []string{fmt.Sprintf("all %s of the archive that the trace was made of",
+				text.Plural(records, "record"))}
 			return err
 		}
 		if !errors.Is(err, archive.ErrNotImported) && !errors.Is(err, archive.ErrNotExact) {
@@ -377,7 +378,8 @@ func exportOTF2(x *exporting, directory string) error {
 			"or were not chosen", text.Plural(said.Omitted, "message"), text.Plural(said.Messages, "message")))
 	}
 	if said.Unsized > 0 {
-		x.notes = append(x.notes, fmt.Sprintf("%s of unknown size are written with 0 bytes", text.Plural(said.Unsized, "operation")))
+		x.notes = append(x.notes, fmt.Sprintf("%s of unknown size are written with 0 bytes",
+			text.Plural(said.Unsized, "operation")))
 	}
 	return err
 }

@@ -23,7 +23,8 @@ func NewReport() *cobra.Command {
 			return errors.New("report needs -o, the name of the report, or - for standard output")
 		}
 		return isPageName(path)
-	}, func(q *cli.Question) error { return writeReport(q, path, int(budget)) }, cli.OptRanks, cli.OptReference, cli.OptRegion)
+	}, func(q *cli.Question) error { return writeReport(q, path, int(budget)) }, cli.OptRanks,
+		cli.OptReference, cli.OptRegion)
 	q.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")
 	q.Flags().Var(&budget, "budget", "max size of a report with the times of every call")
 	q.Flags().Lookup("ranks").DefValue = "some"
@@ -44,7 +45,8 @@ func writeReport(q *cli.Question, path string, budget int) error {
 	if err != nil {
 		return err
 	}
-	o := report.Options{Name: filepath.Base(q.Path), Bytes: file.Size(), Ranks: q.Ranks, Region: q.Region, Budget: budget}
+	o := report.Options{Name: filepath.Base(q.Path), Bytes: file.Size(), Ranks: q.Ranks, Region: q.Region,
+		Budget: budget}
 	if q.Flags().Changed("ranks") && o.Ranks == nil { // all: not those that the report would choose
 		all := q.Trace.RankSet()
 		o.Ranks = &all
