@@ -25,7 +25,7 @@ type archived struct {
 	command func(m *implementation, directory string) ([]string, error)
 }
 
-// archives are the programs, of which those of others have to be installed.
+// archives are the programs; hpcc and LAMMPS have to be installed.
 var archives = []archived{
 	{"stencil, 10,000 steps", 4, func(m *implementation, directory string) ([]string, error) {
 		source, err := os.ReadFile(filepath.Join("examples", "stencil", "stencil.c"))

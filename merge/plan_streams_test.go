@@ -168,7 +168,7 @@ func TestTrialsLeaveBudget(t *testing.T) {
 		}
 	}
 	found := 0
-	for budget := 80_000; budget < 480_000; budget += 40_000 {
+	for budget := 80_000; budget < 480_000; budget += 20_000 {
 		chosen, made := a.StreamsWithin(budget)
 		if chosen && !made {
 			t.Errorf("a budget of %d is gone when it is known which arguments have streams", budget)
