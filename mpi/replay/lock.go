@@ -23,6 +23,8 @@ type lock struct {
 	had     []*claim // those that have it: one, or several that are shared
 	waiting []*claim // in the order in which they asked, and at one time in that of ranks
 	cause   cause    // that a claim came to its end last
+
+	releases [2]releases // in a recording: of shared and of exclusive claims
 }
 
 type lockKey struct {
@@ -42,6 +44,7 @@ type claim struct {
 	end       Time      // when that ends, if the rank had the lock
 	cause     cause     // of end
 	callers   []*strand // whose calls wait for it
+	release   *release  // in a recording: that which ends it; nil for none yet
 
 	// Accesses that wait for the lock: how long they take, and those that requests stand for.
 	pending  Time
@@ -78,7 +81,7 @@ var lockCalls = map[*spec.Role]lockCall{
 
 // findLocks finds the targets that are locked exclusively.
 func (e *engine) findLocks() {
-	if e.drawn || e.recording != nil || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool {
+	if e.drawn || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool {
 		return lockCalls[spec.RoleOf(f.Name)] == locks
 	}) {
 		return
@@ -144,6 +147,10 @@ func (r *rank) compileLock(o *op, meaning *semantics.Operation, call trace.Call)
 // lock does what a call does to locks.
 func (s *strand) lock(o *op) {
 	r := s.rank
+	if r.engine.recording != nil {
+		s.lockRecorded(o)
+		return
+	}
 	switch o.lockCall {
 	case noLock:
 	case locksAll:

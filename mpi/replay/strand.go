@@ -201,7 +201,7 @@ func (s *strand) messageAs(m *message, r *request) {
 		s.rank.post(s, m, r)
 	case accesses:
 		cost := e.machine.Message(&m.Message)
-		if s.busyFor(cost.Send); m.lock != nil && s.access(m, r, &cost) {
+		if s.busyFor(cost.Send); m.lock != nil && e.recording == nil && s.access(m, r, &cost) {
 			return
 		}
 		done := add(add(s.busy, cost.Transfer), cost.Receive)

@@ -33,23 +33,24 @@ type WaitKind uint8
 
 // The kinds.
 const (
-	noWait        WaitKind = iota
-	LateSender             // for a message that is not sent yet
-	LateReceiver           // for the receive of a message that it sends
-	WaitAtBarrier          // for the last to come to a barrier
-	WaitAtNxN              // for the last to come to an operation in which each gets data of all
-	LateRoot               // for the root, who gives data to all
-	EarlyRoot              // a root who gets data of all, for the last of them
-	EarlyScan              // for those of lower rank in a prefix reduction
-	WaitAtFence            // for the last to come to the fence of a window, or to make or free one
-	LatePost               // for others to expose their part of a window
-	LateComplete           // for others to complete their accesses
-	LateNeighbor           // for the last of its neighbours in a topology to come to an operation
+	noWait         WaitKind = iota
+	LateSender              // for a message that is not sent yet
+	LateReceiver            // for the receive of a message that it sends
+	WaitAtBarrier           // for the last to come to a barrier
+	WaitAtNxN               // for the last to come to an operation in which each gets data of all
+	LateRoot                // for the root, who gives data to all
+	EarlyRoot               // a root who gets data of all, for the last of them
+	EarlyScan               // for those of lower rank in a prefix reduction
+	WaitAtFence             // for the last to come to the fence of a window, or to free one
+	LatePost                // for others to expose their part of a window
+	LateComplete            // for others to complete their accesses
+	LateNeighbor            // for the last of its neighbours in a topology to come to an operation
+	LockContention          // for others to unlock a part of a window
 )
 
 var waitKinds = []string{"none", "late sender", "late receiver", "wait at barrier", "wait at NxN", "late root",
 	"early root", "early scan", "wait at fence", "late post", "late complete",
-	"late neighbor"}
+	"late neighbor", "lock contention"}
 
 // String returns the kind in words, such as late sender.
 func (k WaitKind) String() string {
@@ -127,7 +128,7 @@ var errUnmatched = errors.New("replay: too many calls wait for messages or opera
 // A send may wait for its receive, if it is not buffered: it does if that starts before the send ends, or the
 // call ends that completes it.
 //
-// Calls whose other end is not in the trace do not wait, and are counted. Locks of windows make nobody wait.
+// Calls whose other end is not in the trace do not wait, and are counted.
 // It takes some microseconds for each call, and memory as a replay in the order of time does; for what is
 // on the way to where ranks are, memory in proportion to the ranks.
 func Waits(ctx context.Context, model *semantics.Model, o Recording,
@@ -324,6 +325,9 @@ func (s *strand) finishRecorded() {
 	}
 	if !s.at.Local && s.op.epoch == opensAccess {
 		s.waitForPosts()
+	}
+	if !s.at.Local && s.op.lockCall != noLock {
+		s.contend()
 	}
 	s.rank.received(s.firstSent)
 	if s.end > s.start && s.cause.path != nil && s.cause.kind != noWait && !s.at.Local {

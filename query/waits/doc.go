@@ -24,13 +24,15 @@
 //	early root       the root of MPI_Reduce or MPI_Gather for the last member
 //	early scan       a member of MPI_Scan or MPI_Exscan for the last of those of lower rank
 //	late neighbor    a member of an operation of neighbours in a topology for the last of those that it gets data from
-//	wait at fence    for the last member to come to MPI_Win_fence, or to make or free a window
+//	wait at fence    for the last member to come to MPI_Win_fence, or to free a window
 //	late post        MPI_Win_start or MPI_Win_complete for MPI_Win_post of the targets
 //	late complete    MPI_Win_wait for MPI_Win_complete of the origins
+//	lock contention  a call of MPI_Win_lock, of a flush or of MPI_Win_unlock for MPI_Win_unlock of another rank
 //
 // Whether MPI really has a member of a collective operation wait for others than it needs, in trees or rings, is
-// not known, and no wait. Waits for locks of windows, for files, for neighbours in a topology, and between
-// threads of a rank are not looked for: [Run.Unsought] names those that the run may have. A message in partitions
+// not known, and no wait. Which of two ranks had a lock first follows from which of them returned from
+// MPI_Win_unlock first. Waits for files, between threads of a rank, and for ranks that compute while others access
+// their windows are not looked for: [Run.Unsought] names those that the run may have. A message in partitions
 // counts as sent when its request is started.
 //
 // # Delay costs

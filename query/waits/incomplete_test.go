@@ -192,7 +192,7 @@ func TestUnsought(t *testing.T) {
 		s[rank].call(1, "MPI_File_read_all", "fh", 1, "count", 1, "datatype", "MPI_BYTE")
 	}
 	for want, scripts := range map[string]map[int]*script{
-		"[]": late(), "[locks of windows files]": s} {
+		"[]": late(), "[ranks that compute while others access their windows files]": s} {
 		tr := recorded(t, merge.Run{Ranks: 2}, exact, scripts)
 		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
 		unknown := uint64(0)

@@ -28,12 +28,15 @@ type tester interface {
 // A simulator runs programs with times, and knows who waits for whom and why. All of it is slow and plain: each
 // rank carries the whole way to where it is. Times are in nanoseconds.
 type simulator struct {
-	ranks   []*process
-	victims map[victim]*sum
-	causes  map[delay]float64
-	spent   map[delay]float64 // by all ranks, of no rank, without waits
-	next    int               // request
-	tied    bool              // a call waited for two that started at one time
+	ranks    []*process
+	victims  map[victim]*sum
+	causes   map[delay]float64
+	spent    map[delay]float64 // by all ranks, of no rank, without waits
+	next     int               // request
+	tied     bool              // a call waited for two that started at one time, or perhaps for one as it ended
+	locked   map[bool]moment   // the last calls that gave the lock of rank 0's window up, by whether it was exclusive
+	unlocked int64             // when the last of all calls of MPI_Win_unlock ends
+	eager    bool              // MPI_Win_lock waits for the lock, else MPI_Win_unlock does
 }
 
 // A process is a rank.
@@ -104,7 +107,8 @@ const (
 )
 
 func newSimulator(ranks int) *simulator {
-	s := &simulator{victims: make(map[victim]*sum), causes: make(map[delay]float64), spent: make(map[delay]float64)}
+	s := &simulator{victims: make(map[victim]*sum), causes: make(map[delay]float64), spent: make(map[delay]float64),
+		locked: make(map[bool]moment)}
 	for rank := range ranks {
 		s.ranks = append(s.ranks, &process{rank: rank})
 		s.call(s.start(rank, "MPI_Init", 0), 1000, "MPI_Init", nil)
@@ -130,7 +134,7 @@ func (s *simulator) call(m moment, takes int64, function string, for_ []moment, 
 			if other.perhaps != perhaps || perhaps && other.at > end {
 				continue
 			}
-			s.tied = s.tied || other.at == culprit.at && other.at > m.at
+			s.tied = s.tied || other.at > m.at && (other.at == culprit.at || perhaps && other.at == end)
 			if other.at > culprit.at {
 				culprit = other
 			}
@@ -252,6 +256,35 @@ func (s *simulator) trace(t tester, o tracer.Options) *trace.Trace {
 	return testtrace.Write(t, merge.Run{Ranks: len(s.ranks)}, parts)
 }
 
+// lock has a rank lock the window of rank 0, compute, and unlock it.
+func (s *simulator) lock(rank int, exclusive bool, before, within int64) {
+	kind, for_ := 2, []moment{}
+	if exclusive {
+		kind = 1
+	}
+	for other, m := range s.locked {
+		if (other || exclusive) && m.p.rank != rank {
+			for_ = append(for_, m.as("lock contention", false))
+		}
+	}
+	window := []any{"win", 0}
+	m := s.start(rank, "MPI_Win_lock", before)
+	pairs := append([]any{"lock_type", kind, "rank", 0, "assert", 0}, window...)
+	if s.eager {
+		s.call(m, overhead, "MPI_Win_lock", for_, pairs...)
+		for_ = nil
+	} else {
+		s.call(m, 0, "MPI_Win_lock", nil, pairs...)
+	}
+	m = s.start(rank, "MPI_Win_unlock", within)
+	s.call(m, overhead, "MPI_Win_unlock", for_, append([]any{"rank", 0}, window...)...)
+	s.tied = s.tied || m.p.now < s.unlocked // it returns before one that had the lock before
+	s.unlocked = max(s.unlocked, m.p.now)
+	if last, ok := s.locked[exclusive]; !ok || m.at > last.at {
+		s.locked[exclusive] = m
+	}
+}
+
 const world = "MPI_COMM_WORLD"
 
 func message(peer string, rank, tag int) []any {
@@ -317,7 +350,11 @@ func (s *simulator) collect(name string, root int, computes func(rank int) int64
 	}
 	for rank, m := range all {
 		pairs := []any{"comm", world}
-		if name != "MPI_Barrier" {
+		switch name {
+		case "MPI_Barrier":
+		case "MPI_Win_create":
+			pairs = append(pairs, "win", 0)
+		default:
 			pairs = append(pairs, "count", 1, "datatype", "MPI_BYTE")
 		}
 		wait, kind := all, "wait at NxN"
@@ -508,11 +545,13 @@ func TestDrawn(t *testing.T) {
 			})
 			s.wait(r.rank, computes(r.rank), list...)
 		}
+		s.eager = rapid.Bool().Draw(t, "eager")
+		s.collect("MPI_Win_create", 0, computes)
 		for step := range steps {
 			from := rapid.IntRange(0, ranks-1).Draw(t, "from")
 			to := (from + rapid.IntRange(1, ranks-1).Draw(t, "to")) % ranks
 			both := [2]int64{computes(from), computes(to)}
-			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+			switch what := rapid.IntRange(0, 11).Draw(t, "what"); {
 			case what < 2:
 				s.send(from, to, step, both, rapid.Bool().Draw(t, "rendezvous"))
 			case what < 5:
@@ -521,6 +560,8 @@ func TestDrawn(t *testing.T) {
 				if len(requests) > 0 {
 					waitFor(rapid.IntRange(0, len(requests)-1).Draw(t, "request"))
 				}
+			case what < 10:
+				s.lock(from, rapid.Bool().Draw(t, "exclusive"), both[0], both[1])
 			default:
 				s.collect(rapid.SampledFrom([]string{"MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce",
 					"MPI_Scan"}).Draw(t, "function"), from, computes)

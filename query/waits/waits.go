@@ -124,7 +124,7 @@ type Run struct {
 	Unreceived    uint64 `json:"unreceived_messages"`
 	LacksReceives bool   `json:"lacks_receives"`
 
-	// Unsought is what else calls of the run may wait for that is not looked for, such as locks of windows.
+	// Unsought is what else calls of the run may wait for that is not looked for, such as files.
 	Unsought []string `json:"not_looked_for,omitempty"`
 }
 
@@ -269,7 +269,7 @@ func unsought(tr *trace.Trace) (list []string) {
 		what string
 		is   func(function string) bool
 	}{
-		{"locks of windows", func(f string) bool { return strings.HasPrefix(f, "MPI_Win_lock") }},
+		{"ranks that compute while others access their windows", func(f string) bool { return strings.HasPrefix(f, "MPI_Win_lock") }},
 		{"files", func(f string) bool { return spec.RoleOf(f).Collective && spec.RoleOf(f).On == "fh" }},
 	} {
 		if slices.ContainsFunc(tr.Functions(), func(f cst.Function) bool { return of.is(f.Name) }) {

@@ -72,6 +72,7 @@ function stateColor(kind, dark) {
     'late sender': [4, 72, 50], 'wrong order': [332, 62, 40], 'late receiver': [28, 88, 46], 'wait at barrier': [268, 50, 52],
     'wait at NxN': [222, 68, 50], 'late root': [188, 75, 34], 'early root': [158, 58, 34], 'early scan': [92, 48, 38],
     'wait at fence': [48, 85, 44], 'late post': [205, 85, 62], 'late complete': [300, 45, 62], 'late neighbor': [90, 60, 38],
+    'lock contention': [15, 45, 36],
   }[kind] || [0, 0, 40];
   return `hsl(${hue}, ${saturation}%, ${light + (dark ? 9 : 0)}%)`;
 }

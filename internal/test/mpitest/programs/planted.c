@@ -191,6 +191,49 @@ static void complete_pattern(void)
     }
 }
 
+/* Lock: BEFORE waits for LATE, which computes while it has the lock. */
+static void lock_of(int target)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == late) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+        MPI_Put(out, SMALL, MPI_DOUBLE, target, 0, SMALL, MPI_DOUBLE, window);
+        MPI_Win_flush(target, window);
+        usleep(1000 * (ms + 10));
+        gives_at[round_] = now();
+        MPI_Win_unlock(target, window);
+    } else if (rank == BEFORE) {
+        usleep(1000 * 10);
+        waits_at[round_] = now();
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+        MPI_Put(out, SMALL, MPI_DOUBLE, target, 0, SMALL, MPI_DOUBLE, window);
+        MPI_Win_unlock(target, window);
+    }
+}
+
+static void lock_pattern(void) { lock_of(late); }
+static void lockother_pattern(void) { lock_of(AFTER); } /* which waits at the next barrier */
+
+/* Shared: BEFORE, which has the lock to itself, waits for LATE, which shares it. */
+static void shared_pattern(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == late) {
+        MPI_Win_lock_all(0, window);
+        MPI_Put(out, SMALL, MPI_DOUBLE, late, 0, SMALL, MPI_DOUBLE, window);
+        MPI_Win_flush_all(window);
+        usleep(1000 * (ms + 10));
+        gives_at[round_] = now();
+        MPI_Win_unlock_all(window);
+    } else if (rank == BEFORE) {
+        usleep(1000 * 10);
+        waits_at[round_] = now();
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, late, 0, window);
+        MPI_Put(out, SMALL, MPI_DOUBLE, late, 0, SMALL, MPI_DOUBLE, window);
+        MPI_Win_unlock(late, window);
+    }
+}
+
 /* Late neighbour, in a ring: those on both sides wait, and others as the delay goes round. */
 static void neighbor_pattern(void) { MPI_Neighbor_allgather(out, SMALL, MPI_DOUBLE, in, SMALL, MPI_DOUBLE, ring); }
 
@@ -215,7 +258,8 @@ int main(int argc, char **argv)
         {"barrier", barrier_pattern, 0}, {"ibarrier", ibarrier_pattern, 0}, {"allreduce", allreduce_pattern, 0},
         {"bcast", bcast_pattern, 0}, {"reduce", reduce_pattern, 0}, {"scan", scan_pattern, 0},
         {"chain", chain_pattern, 0}, {"fence", fence_pattern, 0}, {"post", post_pattern, 0},
-        {"complete", complete_pattern, 0}, {"neighbor", neighbor_pattern, 0}};
+        {"complete", complete_pattern, 0}, {"neighbor", neighbor_pattern, 0}, {"lock", lock_pattern, 1},
+        {"lockother", lockother_pattern, 1}, {"shared", shared_pattern, 1}};
     if (argc < 6 || atoi(argv[2]) > MOST)
         return 2;
     MPI_Init(&argc, &argv);
