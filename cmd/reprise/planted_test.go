@@ -41,7 +41,7 @@ var plants = []plant{
 	{"chain", "late sender", "MPI_Recv", []int{0, 1, 3}, "MPI_Send"},
 	{"neighbor", "late neighbor", "MPI_Neighbor_allgather", []int{1, 3}, "MPI_Neighbor_allgather"},
 	{"fence", "wait at fence", "MPI_Win_fence", []int{0, 1, 3}, "MPI_Win_fence"},
-	{"post", "late post", "", []int{1}, "MPI_Win_post"}, // in MPI_Win_start or MPI_Win_complete
+	{"post", "late post", "", []int{1}, "MPI_Win_post"},         // in MPI_Win_start or MPI_Win_complete
 	{"lock", "lock contention", "", []int{1}, "MPI_Win_unlock"}, // in MPI_Win_lock or MPI_Win_unlock
 	{"lockother", "lock contention", "", []int{1}, "MPI_Win_unlock"},
 	{"shared", "lock contention", "", []int{1}, "MPI_Win_unlock_all"},
