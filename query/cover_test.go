@@ -16,7 +16,7 @@ func TestCover(t *testing.T) {
 		{10 * (calls - 1000), 5*(calls-1000) + 10_005},
 		{0, math.Inf(1)},
 	} {
-		var c cover
+		c := cover{most: maxSpans}
 		for i := range int64(calls) {
 			c.add(10*i, 10*i+5)
 		}

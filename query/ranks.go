@@ -456,7 +456,8 @@ func (b *ByRank) LoadBalance() (balance float64, ok bool) {
 	return float64(s.Mean / s.Outside), true
 }
 
-// A CallShare is the share of the run that ranks spend in calls: Time over Span of a [RankProfile].
+// A CallShare is the share of the run that ranks spend in at least one call: Time over Span of a [RankProfile], less
+// where the calls of threads overlap.
 type CallShare struct {
 	Min     float64 `json:"min_share"`
 	Mean    float64 `json:"mean_share"`
@@ -469,7 +470,7 @@ type CallShare struct {
 func (b *ByRank) Share() *CallShare {
 	s := &CallShare{Min: math.Inf(1)}
 	for _, r := range b.Ranks {
-		share := float64(r.Time / r.Span)
+		share := float64(min(r.Time, r.Span-r.Outside) / r.Span)
 		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
 			return nil
 		}

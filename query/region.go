@@ -351,44 +351,19 @@ func (c *Clock) forward() func(position uint64) (start, duration int64, err erro
 	}
 }
 
-// TimeIn returns how long the rank of a clock is in a region: in each span from the end of the call before, or the
-// start of its first.
-func (c *Clock) TimeIn(g *Region) (Nanoseconds, error) {
-	need.That(g != nil, "query: no region")
-	if c.clock == nil {
-		return 0, nil
-	}
-	from, to := g.Between()
-	sum, time := 0.0, c.forward()
-	comesTo := func(position uint64) (int64, error) {
-		if position == 0 {
-			start, _, err := time(0)
-			return start, err
-		}
-		start, duration, err := time(position - 1)
-		return wire.AddTimes(start, duration), err
-	}
-	for _, s := range g.Spans(c.rank.Number()) {
-		begin, err := comesTo(s.First)
-		if err != nil {
-			return 0, err
-		}
-		end, err := comesTo(s.End)
-		if err != nil {
-			return 0, err
-		}
-		sum += max(0, elapsed(max(begin, from), min(end, to)))
-	}
-	return Nanoseconds(sum), nil
-}
-
 // seriesOf reads the times of the calls of a rank that are in a region, or of all if that is nil, with their terminals
 // and positions, and decodes no block twice. First says that a call is the first of a span.
 func seriesOf(r *trace.Rank, g *Region,
 	do func(terminal sequitur.Symbol, position uint64, at timing.Time, first bool) error) error {
 	o := Options{Region: g}
+	return seriesIn(r, o.spans(r), do)
+}
+
+// seriesIn is seriesOf, of calls in some spans.
+func seriesIn(r *trace.Rank, spans []trace.Span,
+	do func(terminal sequitur.Symbol, position uint64, at timing.Time, first bool) error) error {
 	times := r.ReadTimes(0)
-	for _, s := range o.spans(r) {
+	for _, s := range spans {
 		times.Seek(s.First)
 		walk, run := r.Walk(s.First), sequitur.Run{}
 		for position := s.First; position < s.End; position++ {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -58,42 +59,56 @@ type namedSpan struct {
 	trace.Span
 }
 
-// namedSpans returns the regions of a rank, and the calls of each that are in no region in it. A region that does not
-// end is none. Those that are in one of the same name are left out.
-func namedSpans(r *trace.Rank, t *trace.Trace) (list, own []namedSpan) {
-	type open struct {
-		name  string
-		first uint64
+// An openRegion is one that a thread has begun.
+type openRegion struct {
+	name  string
+	first uint64 // of its calls
+}
+
+// A threadRegions is the regions that a thread is in, the innermost last.
+type threadRegions struct {
+	open  []openRegion
+	since uint64 // the call after the last marker
+}
+
+// end ends the innermost region of a name. It reports false if there is none, or another of the name around it.
+func (g *threadRegions) end(name string) (first uint64, ok bool) {
+	named := func(o openRegion) bool { return o.name == name }
+	i := len(g.open) - 1
+	for i >= 0 && !named(g.open[i]) {
+		i--
 	}
-	var stack []open
-	since := uint64(0) // the last marker, and the next call
+	if i < 0 {
+		return 0, false
+	}
+	first = g.open[i].first
+	g.open = slices.Delete(g.open, i, i+1)
+	return first, !slices.ContainsFunc(g.open, named)
+}
+
+// namedSpans returns the regions of a rank, and the calls of each that are in no region in it. Each thread has its own.
+// A region that does not end is none. Those that are in one of the same name are left out.
+func namedSpans(r *trace.Rank, t *trace.Trace) (list, own []namedSpan) {
+	threads := make(map[int]*threadRegions)
 	for position := range r.Find(0, func(x sequitur.Symbol) bool { return marks(t.Functions()[r.Function(x)].Name) }) {
 		c := r.CallAt(position)
 		m, ok := markerOf(&c)
-		if n := len(stack) - 1; ok && n >= 0 && len(own) <= maxParts {
-			own = append(own, namedSpan{stack[n].name, trace.Span{First: since, End: position + 1}})
+		if !ok {
+			continue
 		}
-		if ok {
-			since = position + 1
+		g := threads[c.Thread()]
+		if g == nil {
+			g = new(threadRegions)
+			threads[c.Thread()] = g
 		}
-		switch {
-		case !ok:
-		case m.begins:
-			stack = append(stack, open{m.name, position + 1})
-		default:
-			i := len(stack) - 1
-			for i >= 0 && stack[i].name != m.name {
-				i--
-			}
-			if i < 0 {
-				continue
-			}
-			ended := stack[i]
-			if stack = slices.Delete(stack, i, i+1); !slices.ContainsFunc(stack, func(o open) bool {
-				return o.name == ended.name
-			}) {
-				list = append(list, namedSpan{ended.name, trace.Span{First: ended.first, End: position + 1}})
-			}
+		if n := len(g.open) - 1; n >= 0 && len(own) <= maxParts {
+			own = append(own, namedSpan{g.open[n].name, trace.Span{First: g.since, End: position + 1}})
+		}
+		g.since = position + 1
+		if m.begins {
+			g.open = append(g.open, openRegion{m.name, position + 1})
+		} else if first, ok := g.end(m.name); ok {
+			list = append(list, namedSpan{m.name, trace.Span{First: first, End: position + 1}})
 		}
 		if len(list) > maxParts {
 			break
@@ -189,11 +204,23 @@ func namedAlike(s trace.Signature) bool {
 	return true
 }
 
-// byName returns the spans of each name, in ascending order.
+// byName returns the spans of each name, in ascending order: as one, where calls of several threads alternate.
 func byName(list []namedSpan) map[string][]trace.Span {
 	spans := make(map[string][]trace.Span)
 	for _, n := range list {
 		spans[n.name] = append(spans[n.name], n.Span)
+	}
+	for name, of := range spans {
+		slices.SortFunc(of, func(a, b trace.Span) int { return cmp.Compare(a.First, b.First) })
+		apart := of[:0]
+		for _, s := range of {
+			if n := len(apart) - 1; n >= 0 && s.First < apart[n].End {
+				apart[n].End = max(apart[n].End, s.End)
+				continue
+			}
+			apart = append(apart, s)
+		}
+		spans[name] = apart
 	}
 	return spans
 }

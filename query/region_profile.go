@@ -24,9 +24,10 @@ type RegionTime struct {
 	Mean    Nanoseconds `json:"mean_ns"`     // of the ranks that are in it
 	Max     Nanoseconds `json:"max_ns"`      // the longest of these
 	MaxRank int         `json:"rank_of_max"` // which that is
-	InCalls Nanoseconds `json:"in_calls_ns"` // of Mean
+	InCalls Nanoseconds `json:"in_calls_ns"` // of Mean: a rank of several threads is in a call while one of these is
 
-	// Exclusive is the part of Mean in which a rank is in no call, and in no region in a NamedRegion; nil of others.
+	// Exclusive is the part of Mean in which a rank is in no call, and in no region in a NamedRegion; nil of others,
+	// and if it is not known, as some million calls of threads overlap.
 	Exclusive *Nanoseconds `json:"exclusive_ns,omitempty"`
 }
 
@@ -66,7 +67,7 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 			if n++; of.Span > r.Max {
 				r.Max, r.MaxRank = of.Span, of.Rank
 			}
-			r.Mean, r.InCalls = r.Mean+of.Span, r.InCalls+of.Time
+			r.Mean, r.InCalls = r.Mean+of.Span, r.InCalls+of.inCalls()
 		}
 		if n > 0 {
 			r.Mean, r.InCalls = r.Mean/n, r.InCalls/n
@@ -96,8 +97,18 @@ func (t *Times) exclusive(ctx context.Context, g *Region, n Nanoseconds, o Optio
 	}
 	sum := Nanoseconds(0)
 	for _, of := range a.Ranks {
-		sum += max(0, of.Span-of.Time)
+		if sum += of.Span - of.inCalls(); of.Outside > of.Span && HasThreads(t.trace) {
+			return nil, nil
+		}
 	}
 	sum /= n
 	return &sum, nil
+}
+
+// inCalls returns how long a rank is in at least one call.
+func (r *RankActivity) inCalls() Nanoseconds {
+	if r.Outside <= r.Span {
+		return r.Span - r.Outside
+	}
+	return min(r.Time, r.Span)
 }

@@ -299,7 +299,7 @@ func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	var spans []callSpan
 	known := true
 	for _, s := range c {
-		var own cover
+		own := cover{most: maxSpans}
 		first, end, err := s.numbers(w.From, w.To)
 		if err == nil {
 			err = s.addUsage(w, first, end, found, &own)
@@ -311,7 +311,7 @@ func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 		known = known && !own.some
 	}
 	slices.SortFunc(spans, func(a, b callSpan) int { return cmp.Compare(a.end, b.end) })
-	var all cover
+	all := cover{most: maxSpans}
 	for _, s := range spans {
 		all.add(s.start, s.end)
 	}

@@ -131,7 +131,7 @@ func (e *rankEstimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 
 func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
-	var all cover
+	all := cover{most: maxSpans}
 	err := s.addUsage(w, w.First, w.End, found, &all)
 	w.Covered = all.total()
 	return found, err
@@ -165,6 +165,7 @@ type cover struct {
 	gone  int64 // end of the last that is not kept
 	some  bool  // whether there are such
 	lost  bool
+	most  int // spans that are kept
 }
 
 type callSpan struct{ start, end int64 }
@@ -184,9 +185,9 @@ func (c *cover) add(start, end int64) {
 	}
 	c.sum += s.length()
 	c.lost = c.lost || c.some && s.start < c.gone
-	if c.spans = append(c.spans, s); len(c.spans) > maxSpans {
-		c.gone, c.some = c.spans[maxSpans/2].end, true
-		c.spans = append(c.spans[:0], c.spans[maxSpans/2+1:]...)
+	if c.spans = append(c.spans, s); len(c.spans) > c.most {
+		c.gone, c.some = c.spans[c.most/2].end, true
+		c.spans = append(c.spans[:0], c.spans[c.most/2+1:]...)
 	}
 }
 
@@ -497,9 +498,9 @@ func (c *Clock) within(g *Region, from, to int64) (*Window, Nanoseconds, error) 
 	found := make(map[sequitur.Symbol]Usage)
 	switch {
 	case c.source == Series:
-		if err := c.addSeries(all, g, found); err != nil {
-			return nil, 0, err
-		}
+		spent, err := c.addSeries(all, g, found)
+		all.add(found)
+		return all, spent, err
 	case c.clock == nil: // it is known what calls there are
 		for x, n := range c.rank.Within(spans) {
 			signature := sequitur.Symbol(c.rank.Signature(x))
@@ -521,25 +522,6 @@ func (c *Clock) within(g *Region, from, to int64) (*Window, Nanoseconds, error) 
 	all.add(found)
 	spent, err := c.TimeIn(g)
 	return all, spent, err
-}
-
-// addSeries adds the calls of a region to a window, by the times of every call, and what they cover.
-func (c *Clock) addSeries(w *Window, g *Region, found map[sequitur.Symbol]Usage) error {
-	var in cover // of a span
-	w.Covered = 0
-	err := seriesOf(c.rank, g, func(terminal sequitur.Symbol, _ uint64, at timing.Time, first bool) error {
-		if first {
-			w.Covered += in.total()
-			in = cover{spans: in.spans[:0]}
-		}
-		n := sequitur.Symbol(c.rank.Signature(terminal))
-		u := found[n]
-		found[n] = Usage{Calls: u.Calls + 1, Time: u.Time + w.within(at.Start, at.Duration)}
-		in.add(at.Start, wire.AddTimes(at.Start, at.Duration))
-		return nil
-	})
-	w.Covered += in.total()
-	return err
 }
 
 // add adds what calls there are.

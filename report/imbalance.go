@@ -67,6 +67,9 @@ func (p *page) addRanks() {
 	}
 	t.Functions = t.Functions.shown()
 	t.RanksAbout = "Time of ranks by function. The wait time of a function is the time beyond the mean of the fastest rank."
+	if query.HasThreads(p.trace) {
+		t.RanksAbout += " Times in calls are those of all threads together, and may exceed the time of the rank."
+	}
 	if b.Source != query.Series {
 		t.RanksAbout += fmt.Sprintf(
 			" Times of ranks are rounded sums: the error of their total is %s.", atMost(off, total))

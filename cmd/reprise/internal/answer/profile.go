@@ -268,7 +268,11 @@ func (a *Profile) printRankTimes(q *cli.Question) {
 		return
 	}
 	if a.From == query.Series {
-		q.Printf("\n%s\n\n", cli.SourceText(query.Series, *a.Guarantee))
+		q.Printf("\n%s\n", cli.SourceText(query.Series, *a.Guarantee))
+		if query.HasThreads(q.Trace) {
+			q.Printf("%s\n", addedNote)
+		}
+		q.Printf("\n")
 	} else {
 		off, of := query.Nanoseconds(0), query.Nanoseconds(0)
 		for _, r := range a.RankTimes {
@@ -295,6 +299,9 @@ func (a *Profile) printRankTimes(q *cli.Question) {
 
 // OverlapNote says what times of calls that overlap are.
 const OverlapNote = "calls overlap, such as calls of several threads: their sum may exceed the run time, and the time outside calls is unknown"
+
+// addedNote says what times in calls of several threads are, where those of every call are known.
+const addedNote = "times in calls are those of all threads together, and may exceed the run time; outside, no thread is in a call"
 
 // printOfRanks prints the times of functions on each rank, for the ranks whose times the trace keeps.
 func (a *Profile) printOfRanks(q *cli.Question) {
@@ -340,6 +347,7 @@ type Activity struct {
 	*query.Activity
 	Sites []query.SiteUsage `json:"by_site,omitzero"`
 	cli.Recorded
+	busy query.Nanoseconds // in at least one call, of all ranks; +Inf if it is not known
 }
 
 // profileRegion profiles a part of a run.
@@ -358,6 +366,12 @@ func profileRegion(q *cli.Question, by string, series bool) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, r := range a.Ranks {
+		a.busy += max(0, r.Span-r.Outside)
+		if r.Outside > r.Span {
+			a.busy = query.Nanoseconds(math.Inf(1))
+		}
 	}
 	a.choose(q, by)
 	return q.Answer(a, func() { a.print(q, by) })
@@ -394,6 +408,9 @@ func (a *Regions) print(q *cli.Question) {
 		q.Printf(", %s", cli.SourceText(a.Source, a.Guarantee))
 	}
 	q.Printf("\n")
+	if timed && a.Source != query.Series && query.HasThreads(q.Trace) {
+		q.Printf("%s\n", cli.ThreadsNote)
+	}
 	if a.Unphased {
 		q.Printf("phases are unknown: the control flows of the ranks are too long to compare\n")
 	}
@@ -500,6 +517,12 @@ func (a *Activity) print(q *cli.Question, by string) {
 		return
 	}
 	share := shareOfTime(a.Time, a.Span) + " of the time of these ranks"
+	if query.HasThreads(q.Trace) {
+		share = "of several threads together"
+		if a.busy <= a.Span {
+			share += "; at least one is in a call " + shareOfTime(a.busy, a.Span) + " of the time of these ranks"
+		}
+	}
 	if math.IsInf(float64(a.Span), 0) {
 		share = "and they end later than 292 years"
 	}
