@@ -460,7 +460,7 @@ func (b *ByRank) LoadBalance() (balance float64, ok bool) {
 // where the calls of threads overlap.
 type CallShare struct {
 	Min     float64 `json:"min_share"`
-	Mean    float64 `json:"mean_share"`
+	Mean    float64 `json:"mean_share"` // of the time of all ranks together
 	Max     float64 `json:"max_share"`
 	MinRank int     `json:"rank_of_min"`
 	MaxRank int     `json:"rank_of_max"`
@@ -469,6 +469,7 @@ type CallShare struct {
 // Share returns which share of the run the ranks are in calls, nil if it is not known: where calls overlap.
 func (b *ByRank) Share() *CallShare {
 	s := &CallShare{Min: math.Inf(1)}
+	time, span := Nanoseconds(0), Nanoseconds(0)
 	for _, r := range b.Ranks {
 		share := float64(min(r.Time, r.Span-r.Outside) / r.Span)
 		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
@@ -480,11 +481,12 @@ func (b *ByRank) Share() *CallShare {
 		if share > s.Max {
 			s.Max, s.MaxRank = share, r.Rank
 		}
-		s.Mean += share / float64(len(b.Ranks))
+		time, span = time+r.Time, span+r.Span
 	}
 	if len(b.Ranks) == 0 {
 		return nil
 	}
+	s.Mean = float64(time / span)
 	return s
 }
 

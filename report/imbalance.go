@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
@@ -42,18 +41,14 @@ func (p *page) addRanks() {
 		"% of its time", "Top function", "")
 	for _, r := range b.Ranks {
 		total, off = total+float64(r.Time), off+float64(r.Error)
-		outside, share := valued(-1, "–"), valued(-1, "–")
-		if !math.IsInf(float64(r.Outside), 1) {
-			outside, share = cell{Text: text.Duration(r.Outside), Value: int64(r.Outside)},
-				valued(int64(r.Outside), text.Percent(r.Outside, r.Span))
-		}
 		most, of := "", ""
 		if len(r.Functions) > 0 {
 			most, of = printable(r.Functions[0].Name), text.Percent(r.Functions[0].Time, r.Span)
 		}
 		rank := cell{Text: fmt.Sprint(r.Rank), Value: r.Rank, Find: fmt.Sprintf("call=%d,0", r.Rank)}
-		t.Ranks.row(rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span)),
-			outside, share, name(most), valued(of, of))
+		row := []any{rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span))}
+		row = append(row, outsideCells(r.Outside, r.Span)...)
+		t.Ranks.row(append(row, name(most), valued(of, of))...)
 	}
 	t.Functions = newTable("function", maxSites, "Function", "Calls", "Mean", "Fastest", "on rank", "Slowest",
 		"on rank", "↓Wait time")

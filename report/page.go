@@ -32,6 +32,7 @@ type page struct {
 	Remarks     []string
 	Foot        string
 
+	Region        *regionText   // nil if the page is about the run as a whole
 	Parts         *partsText    // nil if it is not known what ranks spend their time in
 	Compared      *comparedText // nil without a reference
 	Timeline      *timelineText

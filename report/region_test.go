@@ -61,6 +61,14 @@ func TestRegion(t *testing.T) {
 	if !strings.HasPrefix(seen, "phase 2") {
 		t.Errorf("the timeline shows %q", seen)
 	}
+	// The section about the part has the calls of the part, and how long they take.
+	section, _, _ := strings.Cut(eval[string](b, "document.getElementById('region').innerText"), "Rank\t")
+	for _, want := range []string{"Phase 2", "2 ranks make 160 calls there.", "second\t80\t2\t24.0 µs\t96.6 %",
+		"third\t80\t2\t840 ns\t3.4 %"} {
+		if !strings.Contains(section, want) {
+			t.Errorf("the section about phase 2 has no %q: %s", want, section)
+		}
+	}
 }
 
 func phase(t *testing.T, tr *trace.Trace, name string) *query.Region {

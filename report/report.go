@@ -28,8 +28,7 @@ type Options struct {
 	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
 	Ranks *rankenc.Set
 
-	// Region is what the timeline shows at first, with its sums and waits; the page has all of the trace. Nil means
-	// the run.
+	// Region is what the timeline shows at first, and what a section is about: what ranks do there, and why. The rest of the page is about the run. Nil means the run.
 	Region *query.Region
 
 	// Reference is a trace that the page compares the trace with. Nil means none.
@@ -89,6 +88,7 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 		{"efficiency", p.addEfficiency},
 		{"loops", p.addLoops},
 		{"reference", p.addReference},
+		{"region", p.addRegion},
 		{"timeline", p.addTimeline},
 	} {
 		if o.Progress != nil {

@@ -65,8 +65,7 @@ func (p *page) addWaits(context.Context, *trace.Trace, Options) error {
 		return nil
 	}
 	whole := r.Time * query.Nanoseconds(r.Ranks)
-	t := &waitText{Table: newTable("wait", maxWaitRows, "Wait state", "Rank", "↓Wait time", "% of time", "Cause",
-		"of rank")}
+	t := &waitText{Table: waitsTable(r)}
 	t.About = fmt.Sprintf("Ranks wait %s for others, %s of %s of all ranks. "+
 		"A call waits from its start until another rank starts the call that it needs. "+
 		"The cause is what took longer on the way of the rank that was late. "+
@@ -74,12 +73,7 @@ func (p *page) addWaits(context.Context, *trace.Trace, Options) error {
 		text.Around(r.Wait, r.WaitError), shareOf(float64(r.Wait), float64(whole)), text.Duration(whole))
 	told := query.Nanoseconds(0)
 	for i := range r.Pairs {
-		c := &r.Pairs[i]
-		told += c.Wait
-		t.Table.row(cell{Text: printable(c.Kind + ", " + answers.Site(c.Site)), Name: true,
-			Find: fmt.Sprintf("call=%d,%d", c.Rank, c.Position)}, order(c.Rank), nanos(c.Wait),
-			valued(int64(c.Wait), text.Percent(c.Wait, whole)), name(printable(answers.Delay(&c.Cause))),
-			order(c.Cause.Rank))
+		told += r.Pairs[i].Wait
 	}
 	t.Table = t.Table.shown()
 	if rest := r.Wait - told; rest > r.Wait/1000 {
@@ -88,6 +82,20 @@ func (p *page) addWaits(context.Context, *trace.Trace, Options) error {
 	t.Notes = append(t.Notes, answers.WaitsNotes(r)...)
 	p.Waits = t
 	return nil
+}
+
+// waitsTable returns the table of waits and their causes.
+func waitsTable(r *waits.Run) *table {
+	t := newTable("wait", maxWaitRows, "Wait state", "Rank", "↓Wait time", "% of time", "Cause", "of rank")
+	whole := r.Time * query.Nanoseconds(r.Ranks)
+	for i := range r.Pairs {
+		c := &r.Pairs[i]
+		t.row(cell{Text: printable(c.Kind + ", " + answers.Site(c.Site)), Name: true,
+			Find: fmt.Sprintf("call=%d,%d", c.Rank, c.Position)}, order(c.Rank), nanos(c.Wait),
+			valued(int64(c.Wait), text.Percent(c.Wait, whole)), name(printable(answers.Delay(&c.Cause))),
+			order(c.Cause.Rank))
+	}
+	return t
 }
 
 // waitsOfRanks returns how long each rank waits in the run, nil if that is not known.
