@@ -37,6 +37,10 @@ type Origin struct {
 	// program on condition of them.
 	Assumptions []string `json:"conditional_on,omitempty"`
 
+	// Times says what an archive that the trace was made of has for the times of calls, if not those that were
+	// recorded: such as "estimated from statistics".
+	Times []string `json:"times_in_archive,omitempty"`
+
 	// Missing are the calls that could not be recorded, by rank and time.
 	Missing []Missing `json:"missing,omitempty"`
 

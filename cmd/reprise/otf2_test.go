@@ -63,6 +63,12 @@ func TestOTF2(t *testing.T) {
 		writeFile(t, "run.rpz", readFile(t, "back.rpz"))
 		compareSums(t, want)
 	}
+	must(t, "export", "statistics.rpz", "-o", "estimates.otf2")
+	must(t, "compress", "estimates.otf2", "-o", "estimates.rpz")
+	if out := must(t, "profile", "estimates.rpz", "--by", "region"); strings.Contains(out, "exact") ||
+		!strings.Contains(out, "estimated from statistics") {
+		t.Errorf("estimates in an archive are not said to be:\n%s", out)
+	}
 	for _, field := range []string{"messages", "bytes", "channels"} {
 		question := "messages"
 		if field == "channels" {

@@ -204,7 +204,7 @@ func createdBy() string {
 			}
 		}
 	}
-	return "Reprise" + version
+	return archive.Creator + version
 }
 
 // unknown is what OTF2 has for numbers that are not known: all bits are set.
@@ -230,7 +230,7 @@ func (w *writer) locations() {
 		w.define(kinds.node, 1, w.text(hosts[0]), w.text("node"), 0)
 		w.define(kinds.domain, 1, constants.sharedMemory)
 	}
-	process, times := "rank", w.text("times")
+	process, times := "rank", w.text(archive.TimesProperty)
 	if w.mpi {
 		process = "MPI Rank"
 	}

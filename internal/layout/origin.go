@@ -14,7 +14,7 @@ import (
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func OriginIdentifies(o *format.Origin) bool {
 	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+
-		len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
+		len(o.Times)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
 }
 
 // NoOrigin reports whether o says nothing.
@@ -23,18 +23,19 @@ func NoOrigin(o *format.Origin) bool {
 }
 
 // What is added to the size of the world if assumptions follow, what is missing, ranks that were not
-// recorded, and polls that were left out.
+// recorded, polls that were left out, and what times are.
 const (
 	assumes = 1 << 31
 	misses  = 1 << 32
 	offs    = 1 << 33
 	polls   = 1 << 34
 	words   = 1 << 35 // command lines have words that are texts of the trace
+	timings = 1 << 36
 )
 
 // originLists returns the lists, in the order in which they are encoded.
 func originLists(o *format.Origin) []*[]string {
-	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions}
+	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions, &o.Times}
 }
 
 // MergeOrigin adds to o what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of nanoseconds are not known.
@@ -104,6 +105,9 @@ func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
 	if len(o.Assumptions) > 0 {
 		world += assumes
 	}
+	if len(o.Times) > 0 {
+		world += timings
+	}
 	if len(o.Missing) > 0 {
 		world += misses
 	}
@@ -116,6 +120,9 @@ func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
 	dst = wire.AppendUvarint(dst, world)
 	if len(o.Assumptions) > 0 {
 		dst = AppendTexts(dst, o.Assumptions)
+	}
+	if len(o.Times) > 0 {
+		dst = AppendTexts(dst, o.Times)
 	}
 	if len(o.Missing) > 0 {
 		dst = wire.AppendUvarint(dst, uint64(len(o.Missing)))
@@ -257,7 +264,7 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 		readAscending(&d, &o.Versions)
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world >= 2*words {
+		if world >= 2*timings {
 			d.Corrupt(at, "world", "%d", world)
 		}
 		if d.Err() == nil && world&words != 0 {
@@ -270,6 +277,11 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 		if at = d.Offset(); world&assumes != 0 {
 			if readAscending(&d, &o.Assumptions); d.Err() == nil && o.Assumptions == nil {
 				d.Corrupt(at, "texts", "there are no assumptions")
+			}
+		}
+		if at = d.Offset(); d.Err() == nil && world&timings != 0 {
+			if readAscending(&d, &o.Times); d.Err() == nil && o.Times == nil {
+				d.Corrupt(at, "texts", "times are none")
 			}
 		}
 		if d.Err() == nil && world&misses != 0 {

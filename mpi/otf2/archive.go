@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-trace/reprise/format"
@@ -30,6 +31,8 @@ type archive struct {
 	comms     []comm
 	clock     clock
 	began     time.Time // zero if it is not known
+	creator   string
+	labels    [][2]uint64 // strings: names of properties of groups of locations, and the values
 }
 
 // A location is one with a Location definition, in the order of these.
@@ -76,6 +79,12 @@ func (a *archive) add(r *Record) {
 		a.metrics[v[0]] = slices.Clone(v[3:])
 	case "MetricInstance":
 		a.instances[v[0]] = v[1]
+	case "Creator":
+		a.creator = r.Texts[0]
+	case "LocationGroupProperty":
+		if v[2] == typeString {
+			a.labels = append(a.labels, [2]uint64{v[1], v[3]})
+		}
 	case "Location":
 		a.locations = append(a.locations, location{number: v[0], group: v[4]})
 	case "LocationGroup":
@@ -116,6 +125,29 @@ func (a *archive) name(r *Record) {
 		a.named[kind][r.Values[0]] = r.Values[1]
 	}
 }
+
+// times returns what the times of calls are, in an archive that was exported of a trace: none if they are those that
+// were recorded.
+func (a *archive) times() (list []string) {
+	if !strings.HasPrefix(a.creator, Creator) {
+		return nil
+	}
+	for _, l := range a.labels {
+		if a.strings[l[0]] == TimesProperty && a.strings[l[1]] != asRecorded {
+			list = append(list, a.strings[l[1]])
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// What export/otf2 writes: the beginning of the creator's name, and the name of the property of groups of locations
+// that says what times are, and its value if they are those that were recorded.
+const (
+	Creator       = "Reprise"
+	TimesProperty = "times"
+	asRecorded    = "as recorded"
+)
 
 // nameOf returns the name of a number of a type, "" if it has none.
 func (a *archive) nameOf(kind string, v uint64) string {

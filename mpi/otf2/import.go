@@ -185,7 +185,8 @@ func (g *importer) finish() (*Imported, error) {
 		return nil, err
 	}
 	r := &g.result
-	r.Run = merge.Run{Ranks: g.ranks, Source: source, Origin: format.Origin{Began: g.archive.began}}
+	r.Run = merge.Run{Ranks: g.ranks, Source: source, Origin: format.Origin{Began: g.archive.began,
+		Times: g.archive.times()}}
 	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
 	if g.exact {
 		r.Run.Kept = append(r.Run.Kept, format.Kept{Name: keptExact})

@@ -136,6 +136,18 @@ func Label(s query.Source, g timing.Guarantee) string {
 	return "estimated from " + s.String()
 }
 
+// labelIn is Label, with what an archive says that the trace was made of.
+func labelIn(t *trace.Trace, s query.Source, g timing.Guarantee) string {
+	label, archived := Label(s, g), strings.Join(t.Run().Origin.Times, "; ")
+	switch {
+	case archived == "":
+		return label
+	case s == query.Series && g == timing.Exact:
+		return archived
+	}
+	return label + "; in the archive " + archived
+}
+
 // TimesLabel says what the times of the ranks are, for a person, and how exact: of several
 // kinds, the number of ranks and the kind.
 func (c *Choice) TimesLabel() (string, error) {
@@ -154,12 +166,12 @@ func (c *Choice) TimesLabel() (string, error) {
 			return "", err
 		}
 		if labels[codec] == "" {
-			if labels[codec] = Label(estimated, 0); codec != "" {
+			if labels[codec] = labelIn(c.Trace, estimated, 0); codec != "" {
 				s, err := c.Trace.Series(rank)
 				if err != nil {
 					return "", err
 				}
-				labels[codec] = Label(query.Series, s.Guarantee())
+				labels[codec] = labelIn(c.Trace, query.Series, s.Guarantee())
 			}
 		}
 		if ranks[labels[codec]]++; ranks[labels[codec]] == 1 {

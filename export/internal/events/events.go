@@ -243,7 +243,9 @@ func (t *Trace) open(number int) (*Rank, error) {
 func (r *Rank) TimesBy() query.Source { return r.clock.source() }
 
 // TimesLabel says what the times of the calls are, for a person, and how exact.
-func (r *Rank) TimesLabel() string { return Label(r.clock.source(), r.clock.guarantee()) }
+func (r *Rank) TimesLabel() string {
+	return labelIn(r.trace.choice.Trace, r.clock.source(), r.clock.guarantee())
+}
 
 // End returns when the last call of the rank ends.
 func (r *Rank) End() (int64, error) {

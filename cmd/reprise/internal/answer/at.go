@@ -129,7 +129,7 @@ func (a *At) print(q *cli.Question) {
 			off.add(p.Guarantee, p.StartError)
 		}
 	}
-	q.Printf("%s at %s, %s\n%s", text.Printable(q.Path), text.Duration(int64(a.Time)), a.sources(), off.line())
+	q.Printf("%s at %s, %s\n%s", text.Printable(q.Path), text.Duration(int64(a.Time)), a.sources(q), off.line())
 	q.Printf("%s: %s\n", text.Plural(len(a.Places), "rank"), a.summary())
 	if query.HasThreads(q.Trace) && slices.ContainsFunc(a.Places, place.estimated) {
 		q.Printf("%s\n", cli.ThreadsNote)
@@ -159,7 +159,7 @@ func (a *At) print(q *cli.Question) {
 }
 
 // sources says where the times are from.
-func (a *At) sources() string {
+func (a *At) sources(q *cli.Question) string {
 	weakest := make(map[query.Source]timing.Guarantee)
 	for _, p := range a.Places {
 		weakest[p.Source] = max(weakest[p.Source], p.Guarantee)
@@ -167,7 +167,7 @@ func (a *At) sources() string {
 	delete(weakest, query.None)
 	var texts []string
 	for _, source := range slices.Sorted(maps.Keys(weakest)) {
-		texts = append(texts, cli.SourceText(source, weakest[source]))
+		texts = append(texts, q.SourceText(source, weakest[source]))
 	}
 	return strings.Join(texts, ", and ")
 }

@@ -85,6 +85,7 @@ func efficiencyOf(q *cli.Question, path string) (*efficiency.Run, error) {
 		return nil, err
 	}
 	q.WarnOff()
+	q.WarnArchive()
 	model, err := q.Model()
 	if err != nil {
 		return nil, q.Fail(err)

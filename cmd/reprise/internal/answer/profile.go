@@ -147,7 +147,7 @@ func noTimes(q *cli.Question) string {
 func (a *Profile) print(q *cli.Question, by string) {
 	q.Printf("%s: %s, %s", text.Printable(q.Path), text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
 	if a.Guarantee != nil && by != "rank" {
-		q.Printf(", %s", cli.SourceText(query.Series, *a.Guarantee))
+		q.Printf(", %s", q.SourceText(query.Series, *a.Guarantee))
 	}
 	q.Printf("\n")
 	if off := a.sumError(); off > 0 && a.Guarantee == nil {
@@ -268,7 +268,7 @@ func (a *Profile) printRankTimes(q *cli.Question) {
 		return
 	}
 	if a.From == query.Series {
-		q.Printf("\n%s\n", cli.SourceText(query.Series, *a.Guarantee))
+		q.Printf("\n%s\n", q.SourceText(query.Series, *a.Guarantee))
 		if query.HasThreads(q.Trace) {
 			q.Printf("%s\n", addedNote)
 		}
@@ -405,7 +405,7 @@ func (a *Regions) print(q *cli.Question) {
 	q.Printf("%s: %s", text.Printable(q.Path), text.Plural(len(a.RegionProfile.Regions), "region"))
 	timed := a.Source != query.None
 	if timed {
-		q.Printf(", %s", cli.SourceText(a.Source, a.Guarantee))
+		q.Printf(", %s", q.SourceText(a.Source, a.Guarantee))
 	}
 	q.Printf("\n")
 	if timed && a.Source != query.Series && query.HasThreads(q.Trace) {
@@ -500,9 +500,9 @@ func (a *Activity) print(q *cli.Question, by string) {
 		q.Printf("%s: no times\n", text.Printable(q.Path))
 	} else if q.Part.Times {
 		q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to,
-			cli.SourceText(a.Source, a.Guarantee), off.line())
+			q.SourceText(a.Source, a.Guarantee), off.line())
 	} else {
-		q.Printf("%s, %s\n", text.Printable(q.Path), cli.SourceText(a.Source, a.Guarantee))
+		q.Printf("%s, %s\n", text.Printable(q.Path), q.SourceText(a.Source, a.Guarantee))
 	}
 	if a.Source == query.None {
 		a.printCounts(q, by)

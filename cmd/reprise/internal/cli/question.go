@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -93,6 +94,10 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 		switch q.Name() {
 		case "profile", "waits", "report", "view":
 			q.WarnOff()
+		}
+		switch q.Name() {
+		case "waits", "why", "report", "view":
+			q.WarnArchive()
 		}
 		if err := ask(q); err != nil {
 			return q.Fail(err)
@@ -215,9 +220,14 @@ type Header struct {
 	Schema int           `json:"schema"`
 	Trace  string        `json:"trace"`
 	Region *query.Region `json:"region,omitempty"` // that the answer is about; nil for all of the run
+
+	// TimesInArchive is that of a [format.Origin].
+	TimesInArchive []string `json:"times_in_archive,omitempty"`
 }
 
-func (q *Question) Header() Header { return Header{Schema, q.Path, q.Region} }
+func (q *Question) Header() Header {
+	return Header{Schema, q.Path, q.Region, q.Trace.Run().Origin.Times}
+}
 
 // Answer prints an answer as JSON or, as print does, as text.
 func (q *Question) Answer(v any, print func()) error {
@@ -537,6 +547,21 @@ func firstRanks(tr *trace.Trace) []*trace.Rank {
 func (q *Question) WarnUnordered() {
 	if q.Trace.Run().ThreadsUnordered {
 		Warn(q.ErrOrStderr(), "%s: %s: messages and operations may be joined to others", q.Path, UnorderedNote)
+	}
+}
+
+// SourceText says where times are from, and how exact they are.
+func (q *Question) SourceText(source query.Source, g timing.Guarantee) string {
+	if of := q.Trace.Run().Origin.Times; len(of) > 0 && source == query.Series && g == timing.Exact {
+		return "from the times of every call in the archive: " + strings.Join(of, "; ")
+	}
+	return SourceText(source, g)
+}
+
+// WarnArchive warns where an answer depends on times that an archive does not have as they were recorded.
+func (q *Question) WarnArchive() {
+	if of := q.Trace.Run().Origin.Times; len(of) > 0 {
+		Warn(q.ErrOrStderr(), "%s: times in the archive: %s", q.Path, strings.Join(of, "; "))
 	}
 }
 

@@ -183,7 +183,7 @@ func (o *catOptions) warn(q *cli.Question, rank *trace.Rank) error {
 	}
 	o.warned = true
 	cli.Warn(q.ErrOrStderr(), "%s does not have the times of every call: --from and --to choose by times that are %s",
-		q.Path, cli.SourceText(clock.Source(), 0))
+		q.Path, q.SourceText(clock.Source(), 0))
 	return nil
 }
 

@@ -209,7 +209,7 @@ func (a *Info) printMadeBy(q *cli.Question) {
 		what string
 		list []string
 	}{{"command", o.Commands}, {"run", o.Runs}, {"job", o.Jobs}, {"hosts", o.Hosts}, {"versions", o.Versions},
-		{"conditional on", o.Assumptions}} {
+		{"conditional on", o.Assumptions}, {"times in the archive", o.Times}} {
 		if len(of.list) > 0 {
 			q.Printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
