@@ -295,16 +295,31 @@ func (b *builder) module() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if b.hasCPlusPlus {
+		text = plainMembers(text)
+	}
+	text = inlinable(text)
 	if err := os.WriteFile(linked, text, 0o600); err != nil {
 		return nil, err
 	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
-		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg,instnamer)", "-o", module,
-		linked); err != nil {
+		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg),cgscc(inline),globaldce,"+
+			"function(sroa,mem2reg,sccp,simplifycfg,break-crit-edges,instnamer)", "-inline-threshold=225",
+		"-inlinehint-threshold=1000",
+		"-o", module, linked); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(module)
 }
+
+// inlinable writes into the text of a module that functions may be inlined, above all those of templates and
+// of classes of C++: what is inlined has memory of its own for each of its calls, and so each list its elements.
+func inlinable(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte(" noinline "), []byte(" "))
+	return ofTemplates.ReplaceAll(text, []byte("${1} inlinehint #"))
+}
+
+var ofTemplates = regexp.MustCompile(`(?m)^(define linkonce_odr .*?\)(?: (?:local_)?unnamed_addr)?) #`)
 
 // compileAll compiles all sources, and returns the files with the text of LLVM. Those in Fortran that do not
 // compile are tried again when there are the modules of the others.
@@ -344,9 +359,8 @@ func (b *builder) compile(c Compilation, output string) error {
 	if isFortran(c.Source) {
 		return b.compileFortran(c, output)
 	}
-	if b.Assume != nil || b.AssumeNoErrors || b.object {
-		c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names") // they say which way a condition leads
-	}
+	// the names of values say which way a condition leads, and what is kept
+	c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names")
 	if isCPlusPlus(c.Source) {
 		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-fno-exceptions",
 			"-fno-threadsafe-statics"}, c.Flags...)

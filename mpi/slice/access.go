@@ -33,6 +33,8 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		a.addTo(&i.node, a.outside.cells[0].pts)
 	case filesResult:
 		a.addTo(&i.node, to(a.hidden["files"].all()))
+	case reachedResult:
+		a.confine(i)
 	case errnoResult:
 		a.errno = true
 		a.addTo(&i.node, to(a.hidden["errno"].first()))
@@ -82,6 +84,33 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 			}
 		}
 	}
+}
+
+// confine adds what a function does that may store all that its arguments reach, and memory that is new, in all
+// of that, and may call the functions in it.
+func (a *memory) confine(i *instruction) {
+	if i.object == nil {
+		i.object = a.newObject("memory of "+i.name, 0)
+		i.object.made = i
+	}
+	from := to(i.object.all())
+	for _, v := range i.operands {
+		from = a.join(from, a.pointsOf(i.block.of, v))
+	}
+	all := a.closure(from)
+	for p := range a.places(all) {
+		a.depend(p.object)
+		switch f := p.object.function; {
+		case p.object == a.outside:
+			a.escape(all)
+		case f == nil:
+			a.store(p.object.all(), maxSize, all)
+		case len(f.blocks) > 0:
+			a.connect(i, f)
+			a.expose(f, all)
+		}
+	}
+	a.addTo(&i.node, all)
 }
 
 // displacements notes that MPI is told addresses by what a datatype is made of.
@@ -189,8 +218,10 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 			case target != nil:
 				e, _ := effectOfName(target.name, i)
 				a.accessesOf(i, e, &reads, &writes, add)
-			case p.object.escaped:
-				a.accessesOf(i, unknownEffect, &reads, &writes, add)
+			default:
+				if e := a.codeIn(p.object); e != nil {
+					a.accessesOf(i, e, &reads, &writes, add)
+				}
 			}
 		}
 	}
@@ -205,7 +236,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		add(reads, a.state(name), 0, false)
 		add(writes, a.state(name), 0, false)
 	}
-	if a.errno && (e.unknown || library[e.name] != nil) {
+	if a.errno && (e.unknown || e.confined || library[e.name] != nil) {
 		add(writes, to(a.hidden["errno"].first()), 4, false)
 	}
 	if e.unknown {
@@ -217,7 +248,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		}
 		return
 	}
-	if e.name == "realloc" {
+	if e.name == "realloc" || e.confined {
 		add(writes, i.pts, maxSize, false)
 	}
 	inPlace, isBottom := false, false

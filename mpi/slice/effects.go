@@ -29,6 +29,7 @@ type effect struct {
 	chain     bool // what uses the result is kept if it is: the parts of a statement of Fortran
 	fortran   bool
 	unknown   bool // it may do anything with all that it can reach
+	confined  bool // it may do anything with what its arguments reach, and nothing else
 	mpi       *spec.Function
 	role      *spec.Role
 	group     string // of operations that are executed together, empty for what always is
@@ -46,7 +47,12 @@ const (
 	outsideResult
 	filesResult
 	errnoResult
+	reachedResult // what its arguments reach, or memory that is new
 )
+
+// cPlusPlusEffect is that of functions of the library of C++ that are not known otherwise.
+var cPlusPlusEffect = &effect{name: "a function of the library of C++", arguments: "x", result: reachedResult,
+	confined: true}
 
 var unknownEffect = &effect{name: "a function that is not known", arguments: "b", result: outsideResult,
 	unknown: true, kept: true}
@@ -122,6 +128,8 @@ var library = func() map[string]*effect {
 		"_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c", effect{arguments: "b-", result: firstResult})
 	add("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", effect{arguments: "br", result: firstResult})
 	add("_ZNSolsEPFRSoS_E", effect{arguments: "bc", result: firstResult})
+	add("__dynamic_cast", effect{arguments: "r", result: firstResult})
+	add("__cxa_atexit", effect{arguments: "c-", kept: true})
 	add("qsort", effect{arguments: "b--c"})
 	add("bsearch", effect{arguments: "rr--c", result: secondResult})
 	return table
@@ -186,6 +194,11 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	}
 	if name == "realloc" {
 		e = &effect{name: name, arguments: "r-", result: newResult}
+	}
+	if e == nil && standardCPlusPlus.MatchString(name) && !outsideWorld.MatchString(name) {
+		named := *cPlusPlusEffect
+		named.name = name
+		e = &named
 	}
 	if e == nil {
 		named := *unknownEffect
@@ -309,13 +322,19 @@ var local = strings.Fields(
 		"scanf sscanf fscanf strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
 
 // standardCPlusPlus matches the functions of the library of C++.
-var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__dynamic_cast$)`)
+var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[tabdisio]|_ZSt|_ZThn\d+_NSt|_ZTv0_n\d+_NSt)`)
+
+// outsideWorld matches those of them that touch more than what their arguments reach: files, threads and what
+// is called later.
+var outsideWorld = regexp.MustCompile(`f(stream|ilebuf)|filesystem|thread|mutex|condition_variable|future|async|` +
+	`set_(new_handler|terminate|unexpected)|current_exception|rethrow_exception|nested_exception|quick_exit`)
 
 // communicates reports whether a function that is not known may be one by which processes wait for each other
 // or learn something.
 func (e *effect) communicates() bool {
 	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") &&
-		!slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name)
+		!slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name) &&
+		!strings.HasPrefix(e.name, "__cxa_")
 }
 
 // argument returns what a function does with an argument.

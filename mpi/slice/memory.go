@@ -2,6 +2,7 @@ package slice
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,7 +41,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
 	a.outside.cells = []*cell{{-maxSize, maxSize, a.one(to(a.outside.all()))}}
-	for _, name := range []string{"files", "console", "random", "errno", "constants"} {
+	for _, name := range []string{"files", "console", "random", "errno", "constants", "library"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
 	a.addFile("files")
@@ -164,6 +165,13 @@ func (a *memory) newObject(name string, size int64) *object {
 	return o
 }
 
+// opaqueVariable matches variables of libraries of which a program takes nothing but the address: types of C++
+// and handles of Open MPI.
+var opaqueVariable = regexp.MustCompile(`^@(_ZTI|ompi_mpi_|ompi_request_null$|__dso_handle$)`)
+
+// libraryTable matches the tables of virtual functions of the library of C++.
+var libraryTable = regexp.MustCompile(`^@_ZT[TV](St|S[abdios]|NSt|N10__cxxabiv)`)
+
 // begin stores what a variable begins with.
 func (a *memory) begin(g *global) {
 	switch {
@@ -181,6 +189,14 @@ func (a *memory) begin(g *global) {
 				}
 			}
 		}
+	case g.external && (g.name == "@_ZSt4cout" || g.name == "@_ZSt4cerr" || g.name == "@_ZSt4clog"):
+		a.store(g.object.all(), maxSize, to(a.hidden["console"].all()))
+	case g.external && g.name == "@_ZSt3cin":
+		a.store(g.object.all(), maxSize, to(a.hidden["files"].all()))
+	case g.external && opaqueVariable.MatchString(g.name):
+	case g.external && libraryTable.MatchString(g.name):
+		g.object.size = 0
+		a.store(g.object.all(), maxSize, to(a.hidden["library"].all()))
 	case g.external:
 		g.object.size = 0
 		g.object.escaped = true
@@ -327,10 +343,10 @@ func (a *memory) call(i *instruction) {
 	f := i.block.of
 	for p := range a.places(a.pointsOf(f, i.callee)) {
 		switch target := p.object.function; {
-		case target == nil && p.object.escaped:
-			a.effectOf(i, unknownEffect)
 		case target == nil:
-			a.depend(p.object)
+			if e := a.codeIn(p.object); e != nil {
+				a.effectOf(i, e)
+			}
 		case len(target.blocks) == 0:
 			e, err := effectOfName(target.name, i)
 			if err != nil && a.err == nil {
@@ -341,6 +357,17 @@ func (a *memory) call(i *instruction) {
 			a.invoke(i, target)
 		}
 	}
+}
+
+// codeIn returns the effect of a call of an address in an object that is no function, nil if there is no code.
+func (a *memory) codeIn(o *object) *effect {
+	switch {
+	case o == a.hidden["library"]:
+		return cPlusPlusEffect
+	case o == a.outside:
+		return unknownEffect
+	}
+	return nil
 }
 
 // invoke passes the arguments of a call on to a function.

@@ -96,8 +96,8 @@ func (p *pointers) isEmpty() bool { return p == nil || len(p.whole) == 0 && len(
 
 // Bounds of what is kept apart.
 const (
-	maxPlaces = 12 // in an object, of one value
-	maxCells  = 64
+	maxPlaces = 64 // in an object, of one value
+	maxCells  = 1024
 )
 
 // add adds a place.

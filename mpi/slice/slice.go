@@ -164,8 +164,10 @@ func (s *slicer) effectsOf(i *instruction) []*effect {
 		case target != nil && len(target.blocks) == 0:
 			e, _ := effectOfName(target.name, i)
 			list = append(list, e)
-		case target == nil && p.object.escaped:
-			list = append(list, unknownEffect)
+		case target == nil:
+			if e := s.memory.codeIn(p.object); e != nil {
+				list = append(list, e)
+			}
 		}
 	}
 	return list

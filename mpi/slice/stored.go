@@ -1,5 +1,7 @@
 package slice
 
+import "strings"
+
 // An object is a piece of memory: a variable, what is allocated at one place of the program, or
 // what only functions outside of the module use.
 type object struct {
@@ -14,6 +16,15 @@ type object struct {
 	escaped  bool // functions that are not known can reach it
 	isFile   bool
 	writes   []write
+}
+
+// shown returns what a user is told that an object is: a variable by its name, what is allocated by the line.
+func (o *object) shown() string {
+	if o.made != nil && o.made.op == "call" {
+		return "memory allocated at " + o.made.at().String()
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(o.name, "%@"), ".i") // of a function that is inlined
+	return strings.TrimSuffix(name, ".addr")
 }
 
 // A cell is what is stored in the bytes [lo, hi) of an object.

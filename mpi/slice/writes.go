@@ -123,7 +123,7 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 
 // needWriter notes that one of the instructions is needed, and what it writes.
 func (s *slicer) needWriter(w written, i, reader *instruction) {
-	s.need(i, reader, "writes what it reads in "+w.in.name)
+	s.need(i, reader, "writes what it reads in "+w.in.shown())
 	if w.data {
 		for _, e := range i.effects {
 			s.needData(e.group, i, reader)
