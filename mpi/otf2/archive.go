@@ -126,10 +126,13 @@ func (a *archive) name(r *Record) {
 	}
 }
 
+// exported reports whether Reprise wrote the archive.
+func (a *archive) exported() bool { return strings.HasPrefix(a.creator, Creator) }
+
 // times returns what the times of calls are, in an archive that was exported of a trace: none if they are those that
 // were recorded.
 func (a *archive) times() (list []string) {
-	if !strings.HasPrefix(a.creator, Creator) {
+	if !a.exported() {
 		return nil
 	}
 	for _, l := range a.labels {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -69,6 +70,9 @@ func newForm(a *archive, name string, events []item, thread, named, id bool) *fo
 	f := &form{events: events, thread: thread, id: id, named: named}
 	f.function.Name = name
 	add := func(name string, t cst.Type) {
+		if a.exported() && name == layout.Site.Name && t.Equal(typeOfValue(typeString)) {
+			t = layout.Site.Type
+		}
 		f.function.Params = append(f.function.Params, cst.Param{Name: name, Type: t})
 	}
 	number := cst.Type{Kind: cst.KindInt}

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -247,6 +249,7 @@ func (a *archive) names(used map[handle]bool) []format.Name {
 			}
 		}
 	}
+	types[layout.Site.Type.Class] = Field{Type: "StringRef"}
 	var list []format.Name
 	for h := range used {
 		f, ok := types[h.class]
@@ -254,6 +257,11 @@ func (a *archive) names(used map[handle]bool) []format.Name {
 			continue
 		}
 		name := a.nameOf(f.Type, fromInt(f, h.value))
+		if h.class == layout.Site.Type.Class {
+			if text, err := strconv.Unquote(name); err == nil { // it has several lines
+				name = text
+			}
+		}
 		if len(name) > 0 && len(name) <= cst.MaxName {
 			list = append(list, format.Name{Kind: cst.KindHandle, Class: h.class, Value: h.value, Name: name})
 		}

@@ -150,8 +150,13 @@ func (s *Semantics) add(o *meaning.Operation, rank int, r *Record, region string
 		if ok {
 			o.Sends = append(o.Sends, m)
 		}
+	case "MpiIrecvRequest":
+		if request > 0 {
+			o.Posts = append(o.Posts, request)
+		}
 	case "MpiRecv", "MpiIrecv":
 		if m, ok := s.message(rank, r); ok {
+			m.Posted = request // 0 of MpiRecv
 			o.Receives = append(o.Receives, m)
 		}
 	case "MpiIsendComplete":

@@ -14,6 +14,7 @@ type op struct {
 	thread int32
 
 	begins, completes, frees []int32 // slots
+	posts                    []int64 // requests of receives that the calls tell that complete them
 	messages                 []message
 	collectives              []collective
 
@@ -53,6 +54,7 @@ type message struct {
 	mode    sendMode
 	slot    int32    // the request that it is a part of; −1 if it is one of the call itself
 	taken   int32    // the slot of the message that a probe took, or −1
+	posted  int64    // the request of a receive that was posted before, 0 for none
 	channel *channel // nil if it takes messages of several
 	lock    *lock    // that an access may need; nil for none
 }
@@ -105,6 +107,7 @@ type rank struct {
 
 	inbound  []*channel
 	epochs   map[epochKey]*op // that are open, by the calls that opened them
+	posts    map[int64]post   // receives of a recording that calls tell which complete them, by request
 	posted   []posted         // receives, while one of them may take a message of several channels
 	lookers  []*strand        // that look for any message
 	accessed Time             // when all accesses to the memory of others are done
@@ -282,7 +285,7 @@ func (r *rank) compile(meaning *semantics.Operation, terminal uint32) *op {
 	switch {
 	case o.probed != nil || o.waits != tiNothing || len(o.frees) > 0 || o.sync || o.unknown > 0:
 		o.kind = opSpecial
-	case len(o.begins)+len(o.completes)+len(o.messages)+len(o.collectives) > 0:
+	case len(o.posts)+len(o.begins)+len(o.completes)+len(o.messages)+len(o.collectives) > 0:
 		o.kind = opSimple
 	}
 	r.setTurns(o)
@@ -296,6 +299,7 @@ func (r *rank) compileOperation(o *op, meaning *semantics.Operation, terminal ui
 	}
 	o.begins, o.frees = r.requestSlots(meaning.Begins), r.requestSlots(meaning.Frees)
 	o.completes = append(o.completes, r.requestSlots(meaning.Completes)...)
+	o.posts = meaning.Posts
 	for i := range meaning.Messages {
 		if !isKnown(&meaning.Messages[i]) {
 			o.unknown++
@@ -341,7 +345,7 @@ func isKnown(m *semantics.Message) bool { return m.Communicator != nil && m.Peer
 
 // message returns a message as it is executed.
 func (r *rank) message(m *semantics.Message) message {
-	made := message{slot: -1, taken: -1, Message: Message{Direction: m.Direction, From: r.number, To: m.Peer,
+	made := message{slot: -1, taken: -1, posted: m.Posted, Message: Message{Direction: m.Direction, From: r.number, To: m.Peer,
 		Tag: m.Tag, Bytes: m.Bytes, Communicator: m.Communicator}}
 	switch m.Direction {
 	case semantics.Send:

@@ -51,6 +51,12 @@ type posted struct {
 	message *message
 }
 
+// A post is when a receive was posted.
+type post struct {
+	at    Time
+	cause cause
+}
+
 // accepts reports whether a receive may take messages of a channel.
 func (m *message) accepts(c *channel) bool {
 	return c.communicator == m.Communicator && !c.partitioned &&
@@ -118,6 +124,10 @@ func (r *rank) post(s *strand, m *message, q *request) {
 	e := r.engine
 	q.left++
 	end := receiveEnd{at: s.busy, request: q, cause: s.pathTo()}
+	if p, ok := r.posts[m.posted]; ok {
+		end.at, end.cause = p.at, p.cause
+		delete(r.posts, m.posted)
+	}
 	if e.emit != nil {
 		end.receiver = s.last()
 	}

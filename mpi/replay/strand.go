@@ -143,6 +143,9 @@ func (s *strand) execute(o *op) {
 	for _, slot := range o.begins {
 		s.rank.begin(slot, s.busy)
 	}
+	if len(o.posts) > 0 && s.rank.engine.recording != nil {
+		s.postLater(o.posts)
+	}
 	for i := range o.messages {
 		s.message(&o.messages[i])
 	}
@@ -175,6 +178,16 @@ func (s *strand) execute(o *op) {
 	}
 	if s.missing > 0 {
 		s.state = blocked
+	}
+}
+
+// postLater takes note of when receives are posted that later calls tell.
+func (s *strand) postLater(requests []int64) {
+	if s.rank.posts == nil {
+		s.rank.posts = make(map[int64]post)
+	}
+	for _, id := range requests {
+		s.rank.posts[id] = post{s.busy, s.pathTo()}
 	}
 }
 

@@ -44,6 +44,9 @@ type Operation struct {
 	// it makes, or, of persistent requests, starts.
 	Begins []int64
 
+	// Posts are the ids of requests of receives whose messages are those of the calls that complete them.
+	Posts []int64
+
 	// Role is what the function does that the call names or, of a persistent request, that made
 	// the request; of a call that starts several, that of the first collective one, else its own.
 	Role *spec.Role
@@ -143,6 +146,9 @@ type Message struct {
 	// Cancelled is set if the program tried to cancel the receive. Whether there was a
 	// message all the same is not known, unless the peer is.
 	Cancelled bool
+
+	// Posted is the id of a receive that is among Posts of an earlier call, 0 if there is none.
+	Posted int64
 
 	Communicator *Communicator // nil if the trace does not say which
 }

@@ -131,6 +131,8 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 		c.operation, collective = collective, nil
 	case len(m.Completes) > 0:
 		c.operation = newOperation(spec.RoleOf("MPI_Waitall"))
+	case len(m.Posts) > 0:
+		c.operation = newOperation(spec.RoleOf("MPI_Irecv"))
 	default:
 		return c
 	}
@@ -146,6 +148,7 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 	for i := range m.Receives {
 		r.message(c.operation, Receive, &m.Receives[i])
 	}
+	c.operation.Posts = m.Posts
 	c.operation.Completes = slices.DeleteFunc(slices.Clone(m.Completes), func(id int64) bool { return id <= 0 })
 	return c
 }
@@ -162,6 +165,9 @@ func (r *ownRank) message(o *Operation, d Direction, of *meaning.Message) {
 	m := Message{
 		Direction: d, Blocking: of.Request <= 0, Peer: of.Peer, Tag: of.Tag,
 		Elements: Unknown, Bytes: max(of.Bytes, Unknown),
+	}
+	if d == Receive {
+		m.Posted = max(of.Posted, 0)
 	}
 	if d == Send && of.Waits {
 		m.Mode = "synchronous"

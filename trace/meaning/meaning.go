@@ -59,6 +59,9 @@ type Operation struct {
 	// call returns when they are complete, of each the one that was begun first.
 	Completes []int64
 
+	// Posts are requests of receives, whose messages a later call tells, which completes them.
+	Posts []int64
+
 	// Computes is how long the call computes, before its messages, if the program has said that: then it
 	// counts in place of how long the call took. Zero means that it is not said.
 	Computes time.Duration
@@ -81,6 +84,10 @@ type Message struct {
 	// Request is what a later call completes the message by, with [Operation.Completes]; 0 if the call
 	// returns when the message is sent, or received. Others are positive.
 	Request int64
+
+	// Posted is the request of a receive that an earlier call has in [Operation.Posts]: the message could come
+	// from then on. 0 if there is none.
+	Posted int64
 
 	// Waits is set if a send is complete when it is received, as on a channel without a buffer. Else it
 	// may be so before.
