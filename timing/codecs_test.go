@@ -122,9 +122,10 @@ func fuzz(f *testing.F, unique bool, codecs ...timing.Codec) {
 	})
 }
 
-func FuzzEntropy(f *testing.F) {
-	fuzz(f, true, must.Get(timing.NewEntropy(0.1)), must.Get(timing.NewEntropy(0.01)))
-}
+// FuzzEntropy is of bins in phases, which a writer chooses by the values that were: FuzzEntropyPhases has the same.
+func FuzzEntropy(f *testing.F) { fuzz(f, false, must.Get(timing.NewEntropy(0.1))) }
+
+func FuzzEntropyFine(f *testing.F) { fuzz(f, true, must.Get(timing.NewEntropy(0.01))) }
 
 func FuzzExponential(f *testing.F) { fuzz(f, true, must.Get(timing.NewExponential(0.1))) }
 

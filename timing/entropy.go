@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -15,8 +16,13 @@ import (
 // it learns from the block itself, so that a block has no tables.
 type entropyCodec struct {
 	binned
-	fine uint // low bits of symbols that are no context
+	fine   uint // low bits of symbols that are no context
+	phases phased
 }
+
+// phased reports whether bins have phases: narrower ones than those that are a context do not, as values spread over
+// more of them, and tables of bins are large.
+func (c *entropyCodec) phased() bool { return c.fine == 0 }
 
 // coarseEpsilon is the relative error from which on bins are wide enough to be a context.
 const coarseEpsilon = 1.0 / 16
@@ -28,19 +34,21 @@ func NewEntropy(epsilon float64) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &entropyCodec{binned: b}
+	c := &entropyCodec{binned: b, phases: newPhased(b.bins)}
 	for math.Ldexp(epsilon, int(c.fine)) < coarseEpsilon {
 		c.fine++
 	}
 	return c, nil
 }
 
-// NewEncoder returns an Encoder of a column. It keeps 8 bytes for each value of
+// NewEncoder returns an Encoder of a column. It keeps 24 bytes for each value of
 // the block in hand.
 func (c *entropyCodec) NewEncoder() Encoder { return &entropyEncoder{codec: c} }
 
 type entropyEncoder struct {
 	codec  *entropyCodec
+	phases phaseChooser
+	first  uint8         // the phase of terminals that are new in the block, until another is chosen
 	calls  []entropyCall // of the block
 	least  int32         // of the symbols of the block
 	most   int32
@@ -48,20 +56,32 @@ type entropyEncoder struct {
 	number []byte // of the block, or of the one before
 }
 
-// An entropyCall is a terminal and the symbol of a value.
+// An entropyCall is a value of a block.
 type entropyCall struct {
 	terminal uint32
 	symbol   int32
+	value    int64
+	before   int32 // the number of the value with the terminal before it; −1 for none
+	phase    uint8
 }
 
 func (e *entropyEncoder) Append(terminal uint32, v int64) int64 {
-	s := e.codec.bins.Symbol(v)
-	e.calls = append(e.calls, entropyCall{terminal, s})
+	call := entropyCall{terminal: terminal, value: v}
+	b := e.codec.bins
+	if e.codec.phased() {
+		t := e.phases.next(&e.codec.phases, terminal, e.calls)
+		call.before, call.phase = t.last, t.phase
+		t.last, t.values = int32(len(e.calls)), t.values+1
+		b = e.codec.phases[t.phase]()
+	}
+	s := b.Symbol(v)
+	call.symbol = s
+	e.calls = append(e.calls, call)
 	if len(e.calls) == 1 {
 		e.least, e.most = s, s
 	}
 	e.least, e.most = min(e.least, s), max(e.most, s)
-	return e.codec.bins.Value(s)
+	return b.Value(s)
 }
 
 func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
@@ -71,17 +91,19 @@ func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 	}
 	low := lowLines(uint32(e.most - e.least))
 	dst = wire.AppendVarint(dst, int64(e.least))
-	dst = append(dst, byte(low))
+	dst = append(dst, byte(low)|e.first<<lowBits)
 
 	m := &e.model
-	m.reset(len(e.calls), low*lowLevels, e.codec.fine)
+	m.reset(len(e.calls), low*lowLevels, e.codec.fine, e.first)
 	m.coder.Write(e.number[:0])
-	for _, c := range e.calls {
-		m.code(c.terminal, uint32(c.symbol-e.least))
+	for i := range e.calls {
+		c := &e.calls[i]
+		m.code(c.terminal, uint32(c.symbol-e.least), c.phase)
 	}
 	e.number = m.coder.Finish()
 	dst = append(wire.AppendUvarint(dst, uint64(len(e.number))), e.number...)
-	e.calls, e.least, e.most = e.calls[:0], 0, 0
+	e.calls, e.least, e.most, e.first = e.calls[:0], 0, 0, e.phases.newest
+	e.phases.restart()
 	return dst
 }
 
@@ -95,8 +117,11 @@ func lowLines(most uint32) int {
 const noSymbol = 1<<31 - 1
 
 // maxLow is the largest number of lines below that at the root, for which a symbol
-// and its prefix fit in 32 bits.
-const maxLow = 6
+// and its prefix fit in 32 bits. It has lowBits bits.
+const (
+	maxLow  = 6
+	lowBits = 3
+)
 
 // NewDecoder returns a Decoder of a block. Apart from what each terminal needs,
 // it holds no more than about a megabyte.
@@ -109,14 +134,16 @@ func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	}
 	at := w.Offset()
 	least := w.Varint("least")
-	if limit := int64(c.bins.Max()); least < -limit || least > limit {
+	if limit := int64(c.bins.Max()) + 1; least < -limit || least > limit {
 		w.Corrupt(at, "least", "symbol %d of %d", least, limit)
 	}
 	d.least = int32(least)
 	at = w.Offset()
-	d.low = int(w.Byte("low"))
-	if d.low > maxLow {
-		w.Corrupt(at, "low", "%d is more than %d", d.low, maxLow)
+	low := w.Byte("low")
+	d.low = int(low & (1<<lowBits - 1))
+	first := low >> lowBits
+	if d.low > maxLow || first >= bins.Phases || first > 0 && !c.phased() {
+		w.Corrupt(at, "low", "%#x is more than %d lines and a phase", low, maxLow)
 	}
 	number := w.String("symbols")
 	d.offset = w.Offset() - len(number)
@@ -128,7 +155,7 @@ func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	if t, ok := lineTables.Get().(*lineTable); ok {
 		d.model.lineTable = *t
 	}
-	d.model.reset(d.left, d.low*lowLevels, c.fine)
+	d.model.reset(d.left, d.low*lowLevels, c.fine, first)
 	d.model.coder.Read(number)
 	return d, nil
 }
@@ -156,12 +183,16 @@ func (d *entropyDecoder) Decode(dst []int64, terminals []uint32) error {
 			return endOfBlock(d.offset)
 		}
 		d.left--
-		x := int32(d.model.code(terminals[i], 0))
-		d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
-		if s := int64(x) + int64(d.least); s > int64(d.codec.bins.Max()) {
-			return d.corrupt("symbol %d of %d", s, d.codec.bins.Max())
+		symbol, phase := d.model.code(terminals[i], 0, 0)
+		x, b := int32(symbol), d.codec.bins
+		if phase > 0 {
+			b = d.codec.phases[phase]()
 		}
-		dst[i] = d.codec.bins.Value(x + d.least)
+		d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
+		if s, limit := int64(x)+int64(d.least), int64(b.Max()); s > limit || s < -limit {
+			return d.corrupt("symbol %d of %d", s, limit)
+		}
+		dst[i] = b.Value(x + d.least)
 		if d.model.coder.Ended() {
 			return d.corrupt("%d values are left at the end of the number", d.left)
 		}

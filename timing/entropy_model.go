@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/adaptive"
+	"github.com/reprise-trace/reprise/internal/bins"
 )
 
 // A line predicts the bits of up to four levels of the tree of symbols in one
@@ -45,6 +46,9 @@ type entropyState struct {
 	mean  int32 // of recent symbols without fine bits, in 16ths
 	guess uint8 // the top of the symbol that is guessed
 	hits  uint8 // of the guess, halved at each miss
+
+	phase  uint8 // of the bins of the next value
+	values uint32
 }
 
 // An entropyModel codes symbols, numbers of a fixed count of bits, given the
@@ -61,6 +65,9 @@ type entropyModel struct {
 	shift  uint // of a hash to the index of a line
 	levels int  // of the tree below those at the root; a multiple of lowLevels
 	fine   uint // low bits of a symbol that are no context
+
+	newest uint8             // the phase that was chosen last, which new terminals have
+	phases [bins.Phases]line // of what is chosen, given the newest
 
 	terminals terminalIndex
 	states    []entropyState
@@ -88,8 +95,8 @@ type lineTable struct {
 // and to clear its memory takes a part of the time that a block takes.
 var lineTables sync.Pool
 
-// reset makes m ready for a number of symbols of topLevels+levels bits.
-func (m *entropyModel) reset(values, levels int, fine uint) {
+// reset makes m ready for a number of symbols of topLevels+levels bits. New terminals have the first phase.
+func (m *entropyModel) reset(values, levels int, fine uint, first uint8) {
 	lines := max(minLines, min(maxLines, 1<<bits.Len(uint(4*min(values, maxLines)))))
 	if cap(m.lines) < lines {
 		m.lines, m.tags = make([]line, lines), make([]uint16, lines)
@@ -106,14 +113,20 @@ func (m *entropyModel) reset(values, levels int, fine uint) {
 			}
 		}
 	}
+	m.newest, m.phases = first, [bins.Phases]line{}
 	m.terminals.reset()
 	m.states = m.states[:0]
 	m.previous, m.history, m.refused = 0, [3]uint32{}, false
 }
 
-// code codes the symbol of the next call.
-func (m *entropyModel) code(terminal, symbol uint32) uint32 {
+// code codes the symbol of the next call, and the phase of its bins where that may change.
+func (m *entropyModel) code(terminal, symbol uint32, phase uint8) (uint32, uint8) {
 	m.begin(terminal)
+	t := m.state
+	if m.fine == 0 && choosesPhase(t.values) {
+		t.phase = m.codePhase(phase)
+	}
+	t.values++
 	h := m.levels // that are left
 	prefix := m.top(symbol >> h)
 	for h > 0 {
@@ -123,8 +136,21 @@ func (m *entropyModel) code(terminal, symbol uint32) uint32 {
 	}
 	symbol = prefix &^ (1 << (topLevels + m.levels))
 	m.end(int32(symbol >> m.fine))
-	return symbol
+	return symbol, t.phase
 }
+
+// codePhase codes the phase that is chosen for a terminal.
+func (m *entropyModel) codePhase(phase uint8) uint8 {
+	l := &m.phases[m.newest]
+	node := uint32(1)
+	for i := phaseBits - 1; i >= 0; i-- {
+		node = node<<1 | m.coder.Adapt(&l[node], l[node], uint32(phase)>>i&1)
+	}
+	m.newest = uint8(node) & (bins.Phases - 1)
+	return m.newest
+}
+
+const phaseBits = 3 // of bins.Phases
 
 // top codes the top levels of a symbol, and returns the prefix of the line below.
 // Most symbols of a terminal are below the same node at this depth, and one bit
@@ -162,7 +188,7 @@ func (m *entropyModel) begin(terminal uint32) {
 	n := m.terminals.number(terminal)
 	m.fresh = n == len(m.states)
 	if m.fresh {
-		m.states = append(m.states, entropyState{mean: m.previous << 4})
+		m.states = append(m.states, entropyState{mean: m.previous << 4, phase: m.newest})
 	}
 	m.state = &m.states[n]
 	m.terminal = uint32(n)

@@ -39,7 +39,7 @@ func TestEntropyBytes(t *testing.T) {
 		fine.Append(uint32(i%5), v<<20)
 	}
 	block, finer := coarse.AppendBlock(nil), fine.AppendBlock(nil)
-	if a, b := wire.Checksum(block), wire.Checksum(finer); a != 0xe8b5e2e3 || b != 0x3241284c {
+	if a, b := wire.Checksum(block), wire.Checksum(finer); a != 0x7e877b2c || b != 0x3241284c {
 		t.Errorf("checksums %#x, %#x of %d and %d bytes", a, b, len(block), len(finer))
 	}
 }
@@ -82,10 +82,10 @@ func TestEntropyErrors(t *testing.T) {
 // entropyBlock returns a block of symbols, as they are coded, after a header.
 func entropyBlock(header string, low int, symbols ...uint32) []byte {
 	var m entropyModel
-	m.reset(len(symbols), low*lowLevels, 0)
+	m.reset(len(symbols), low*lowLevels, 0, 0)
 	m.coder.Write(nil)
 	for _, x := range symbols {
-		m.code(0, x)
+		m.code(0, x, 0)
 	}
 	return appendNumber([]byte(header), m.coder.Finish())
 }
@@ -102,10 +102,10 @@ func TestEntropyNotUnique(t *testing.T) {
 	// A guess that is right, but refused.
 	var m entropyModel
 	var symbols [firmHits + 2]uint32
-	m.reset(len(symbols), 0, 0)
+	m.reset(len(symbols), 0, 0, 0)
 	m.coder.Write(nil)
 	for _, x := range symbols[1:] {
-		m.code(0, x)
+		m.code(0, x, 0)
 	}
 	m.begin(0)
 	m.enter(1 << topLevels)

@@ -37,7 +37,19 @@ type Bins struct {
 
 // New returns bins of relative error epsilon, which is from [MinEpsilon] to
 // [MaxEpsilon]. They are made for the multiple of 2⁻³² below it.
-func New(epsilon float64) (*Bins, error) {
+func New(epsilon float64) (*Bins, error) { return NewAt(epsilon, 0) }
+
+// Phases is how many places there are where bins can begin.
+const Phases = 8
+
+// firstShifted is how many numbers a bin has at least that is shortened so that those after it begin elsewhere.
+const firstShifted = 8
+
+// NewAt returns bins that begin and end elsewhere than those of other phases, from 0 to [Phases]−1: the first
+// bin of eight numbers or more is shorter by the phase-th part of [Phases]. There is one bin more at most than
+// in phase 0, which is that of [New]. Where values crowd about the end of a bin in one phase, they are in one bin
+// in another.
+func NewAt(epsilon float64, phase int) (*Bins, error) {
 	if !(epsilon >= MinEpsilon && epsilon <= MaxEpsilon) {
 		return nil, fmt.Errorf("timing: epsilon %g is not from %g to %g", epsilon, MinEpsilon, MaxEpsilon)
 	}
@@ -45,7 +57,12 @@ func New(epsilon float64) (*Bins, error) {
 	const limit = 1 << 63
 	for last := uint64(0); last < limit; {
 		rep := scaleUp(last+1, b.epsilon)
-		last = min(scaleOut(rep, b.epsilon), limit)
+		next := min(scaleOut(rep, b.epsilon), limit)
+		if n := next - last; phase > 0 && n >= firstShifted {
+			next -= n * uint64(phase) / Phases
+			rep, phase = min(rep, next), 0
+		}
+		last = next
 		b.hi, b.rep = append(b.hi, last), append(b.rep, min(rep, limit-1))
 	}
 	b.fillSlots()
@@ -91,7 +108,7 @@ func (b *Bins) symbol(n uint64) int32 {
 	}
 	zeros := uint(bits.LeadingZeros64(n))
 	s := b.slot[(63-zeros)<<b.bits|uint(n<<zeros<<1>>(64-b.bits))]
-	if n > b.hi[s] {
+	for n > b.hi[s] { // once at most, but about the bin that is shorter
 		s++
 	}
 	return s

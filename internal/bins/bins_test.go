@@ -84,6 +84,33 @@ func TestIntBins(t *testing.T) {
 	}
 }
 
+// TestPhases checks every bin of each phase, and that bins of two phases begin elsewhere.
+func TestPhases(t *testing.T) {
+	for _, epsilon := range epsilons[2:] {
+		begins := make(map[uint64]int)
+		for phase := range Phases {
+			b, err := NewAt(epsilon, phase)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least := newBins(t, epsilon).Max(); b.Max() < least || b.Max() > least+1 {
+				t.Errorf("ε = %v, phase %d: %d bins, %d in phase 0", epsilon, phase, b.Max(), least)
+			}
+			for s := int32(1); s <= b.Max(); s++ {
+				lo, hi := b.hi[s-1]+1, b.hi[s]
+				for _, v := range []uint64{lo, lo + (hi-lo)/2, hi} {
+					checkBin(t, b, int64(v), epsilon)
+					checkBin(t, b, -int64(v), epsilon)
+				}
+			}
+			begins[b.hi[b.Symbol(1e9)]]++
+		}
+		if len(begins) != Phases {
+			t.Errorf("ε = %v: bins of %d phases end in %d places", epsilon, Phases, len(begins))
+		}
+	}
+}
+
 func TestBinsSpecial(t *testing.T) {
 	for _, epsilon := range epsilons {
 		b := newBins(t, epsilon)
@@ -119,7 +146,10 @@ func TestBinsAny(t *testing.T) { rapid.Check(t, testBinsAny) }
 
 func testBinsAny(t *rapid.T) {
 	epsilon := rapid.Float64Range(0.001, MaxEpsilon).Draw(t, "epsilon")
-	b := newBins(t, epsilon)
+	b, err := NewAt(epsilon, rapid.IntRange(0, Phases-1).Draw(t, "phase"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, v := range rapid.SliceOfN(valueGen(), 1, 50).Draw(t, "values") {
 		checkBin(t, b, v, epsilon)
 	}
