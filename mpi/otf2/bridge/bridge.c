@@ -33,13 +33,18 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
 	exit(1);
 }
 
+/* quiet is set while an error of libotf2 is none, and told when it has said what an error is: then come further
+   lines, of its callers. */
+static int quiet, told;
+
 /* said is what libotf2 says of an error. */
 static OTF2_ErrorCode said(void *data, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
 	const char *format, va_list arguments)
 {
 	(void)data, (void)file, (void)line, (void)function;
-	if (code == OTF2_SUCCESS || code < 0) /* a warning */
+	if (code == OTF2_SUCCESS || code < 0 || quiet || told) /* below 0 are warnings */
 		return code;
+	told = 1;
 	fprintf(stderr, "libotf2: %s: ", OTF2_Error_GetDescription(code));
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
@@ -447,6 +452,17 @@ static void put_archive(OTF2_Reader *reader)
 		free(names);
 }
 
+/* has_markers returns whether there is a file of markers, which archives need not have. */
+static int has_markers(const char *anchor)
+{
+	size_t length = strlen(anchor);
+	char path[length + sizeof "marker"];
+	strcpy(path, anchor);
+	if (length > 4 && strcmp(path + length - 4, "otf2") == 0)
+		strcpy(path + length - 4, "marker");
+	return access(path, F_OK) == 0;
+}
+
 static void read_archive(const char *anchor)
 {
 	uint64_t n;
@@ -466,8 +482,10 @@ static void read_archive(const char *anchor)
 	check(OTF2_Reader_ReadAllGlobalDefinitions(reader, definition_reader, &n), "definitions");
 	check(OTF2_Reader_CloseGlobalDefReader(reader, definition_reader), "definitions");
 
-	OTF2_MarkerReader *marker_reader = OTF2_Reader_GetMarkerReader(reader);
-	if (marker_reader) {
+	if (has_markers(anchor)) {
+		OTF2_MarkerReader *marker_reader = OTF2_Reader_GetMarkerReader(reader);
+		if (!marker_reader)
+			fail("the markers cannot be read");
 		OTF2_MarkerReaderCallbacks *on_markers = OTF2_MarkerReaderCallbacks_New();
 		OTF2_MarkerReaderCallbacks_SetUnknownCallback(on_markers, unknown_definition);
 		register_markers(on_markers);
@@ -481,11 +499,15 @@ static void read_archive(const char *anchor)
 	register_events(on_events);
 	for (size_t i = 0; i < location_count; i++)
 		check(OTF2_Reader_SelectLocation(reader, locations[i].number), "location");
+	quiet = 1;
 	int has_definitions = OTF2_Reader_OpenDefFiles(reader) == OTF2_SUCCESS;
+	quiet = 0;
 	check(OTF2_Reader_OpenEvtFiles(reader), "event files");
 	for (size_t i = 0; i < location_count; i++) {
 		OTF2_LocationRef location = locations[i].number;
+		quiet = 1;
 		OTF2_DefReader *local = has_definitions ? OTF2_Reader_GetDefReader(reader, location) : NULL;
+		quiet = 0;
 		if (local) {
 			check(OTF2_Reader_ReadAllLocalDefinitions(reader, local, &n), "definitions of a location");
 			check(OTF2_Reader_CloseDefReader(reader, local), "definitions of a location");
