@@ -37,12 +37,10 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 		sentences = append(sentences, s)
 	}
 	if d.Unreceived > 0 {
-		sentences = append(sentences, "Waits for messages are not known: the trace has no receive of "+
-			text.Plural(d.Unreceived, "message")+".")
+		sentences = append(sentences, lacksReceives(d.Unreceived))
 	}
 	if d.Apart > 0 {
-		sentences = append(sentences, "It is not known who waits: the clocks of ranks differ by at least "+
-			text.Duration(d.Apart)+".")
+		sentences = append(sentences, clocksDiffer(d.Apart))
 	}
 	const least = 0.01 // of the time of all ranks
 	switch w, all := d.Waiting, float64(d.Run)*float64(d.Ranks); {

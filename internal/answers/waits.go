@@ -48,10 +48,7 @@ func WaitsNotes(r *waits.Run) (notes []string) {
 
 // SkewsNote says by how much the clocks of ranks differ, nothing if skews do not show it.
 func SkewsNote(skews []query.Skew) string {
-	apart := query.Nanoseconds(0)
-	for i := range skews {
-		apart = max(apart, skews[i].Apart)
-	}
+	apart := apartOf(skews)
 	if apart == 0 {
 		return ""
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// source is that of a run.
-const source = "OTF2"
+// Source is that of the run of a trace of an archive, as [trace.Trace.Run] has it.
+const Source = "OTF2"
 
 // ImportOptions configures [Import]. The zero ImportOptions keeps statistics of times.
 type ImportOptions struct {
@@ -187,7 +187,7 @@ func (g *importer) finish() (*Imported, error) {
 		return nil, err
 	}
 	r := &g.result
-	r.Run = merge.Run{Ranks: g.ranks, Source: source, Origin: format.Origin{Began: g.archive.began,
+	r.Run = merge.Run{Ranks: g.ranks, Source: Source, Origin: format.Origin{Began: g.archive.began,
 		Times: g.archive.times()}}
 	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
 	if g.exact {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -556,6 +558,18 @@ func (q *Question) SourceText(source query.Source, g timing.Guarantee) string {
 		return "from the times of every call in the archive: " + strings.Join(of, "; ")
 	}
 	return SourceText(source, g)
+}
+
+// WarnDoubts warns of what a trace of an archive lacks for questions about waits, and returns it.
+func WarnDoubts(ctx context.Context, w io.Writer, path string, t *trace.Trace) []string {
+	if t.Run().Source != otf2.Source {
+		return nil
+	}
+	doubts, _ := answers.Doubts(ctx, t) // what fails there fails in other questions, which say why
+	for _, d := range doubts {
+		Warn(w, "%s: %s", path, d)
+	}
+	return doubts
 }
 
 // WarnArchive warns where an answer depends on times that an archive does not have as they were recorded.

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/otf2"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // isArchive reports whether inputs are an archive of OTF2: its anchor file, or its directory.
@@ -44,6 +46,8 @@ type ArchiveSummary struct {
 	Calls        uint64 `json:"calls"`
 	ArchiveBytes int64  `json:"archive_bytes"`
 	TraceBytes   int64  `json:"trace_bytes"`
+
+	Doubts []string `json:"warnings,omitempty"`
 }
 
 func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cli.TimesFlag) error {
@@ -97,7 +101,14 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 			return err
 		}
 		s.TraceBytes = int64(len(file))
-		_, err = w.Write(file)
+		if _, err = w.Write(file); err != nil || o.Part {
+			return err
+		}
+		t, err := trace.OpenReader(bytes.NewReader(file), s.TraceBytes, trace.Options{})
+		if err == nil {
+			s.Doubts = cli.WarnDoubts(cmd.Context(), cmd.ErrOrStderr(), o.Output, t)
+			t.Close()
+		}
 		return err
 	})
 	if err != nil {

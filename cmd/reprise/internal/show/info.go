@@ -69,6 +69,7 @@ type Info struct {
 	Bytes      int64            `json:"trace_bytes"`
 	Times      *TimeInfo        `json:"times"` // null if there are none
 	Text       *TextSizes       `json:"text"`  // null if the trace is none of text, or damaged
+	Doubts     []string         `json:"warnings,omitempty"`
 	cli.Recorded
 }
 
@@ -118,6 +119,7 @@ func info(q *cli.Question, compare bool) error {
 		return err
 	}
 	a.Unreadable = cli.Unreadable(q.Trace)
+	a.Doubts = cli.WarnDoubts(q.Context(), q.ErrOrStderr(), q.Path, q.Trace)
 	a.sections(q.Trace)
 	if a.Times, err = describeTimes(q); err != nil {
 		return err
