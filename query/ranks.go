@@ -471,7 +471,11 @@ func (b *ByRank) Share() *CallShare {
 	s := &CallShare{Min: math.Inf(1)}
 	time, span := Nanoseconds(0), Nanoseconds(0)
 	for _, r := range b.Ranks {
-		share := float64(min(r.Time, r.Span-r.Outside) / r.Span)
+		inCalls := r.Time
+		if inCalls+r.Outside > r.Span+1 { // calls of threads overlap
+			inCalls = r.Span - r.Outside
+		}
+		share := float64(inCalls / r.Span)
 		if math.IsInf(float64(r.Outside), 1) || math.IsNaN(share) {
 			return nil
 		}
@@ -481,7 +485,7 @@ func (b *ByRank) Share() *CallShare {
 		if share > s.Max {
 			s.Max, s.MaxRank = share, r.Rank
 		}
-		time, span = time+r.Time, span+r.Span
+		time, span = time+inCalls, span+r.Span
 	}
 	if len(b.Ranks) == 0 {
 		return nil
