@@ -76,6 +76,12 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 	if err := build.link(b.standin, build.Output); err != nil {
 		t.Fatal(err)
 	}
+	return b.calling(t, build, ranks)
+}
+
+// calling runs a program and returns the calls of all ranks.
+func (b *bench) calling(t *testing.T, build *builder, ranks int) (string, error) {
+	t.Helper()
 	if err := os.RemoveAll(filepath.Join(b.directory, "out")); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +105,21 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 		return all.String(), fmt.Errorf("%w\n%s", err, message)
 	}
 	return all.String(), nil
+}
+
+// real returns the calls of a program that a compiler makes of a source in C++ without slicing.
+func (b *bench) real(t *testing.T, source string, ranks int) string {
+	t.Helper()
+	build := b.builder(t, source)
+	if err := build.run("compiling", b.mpi.CC, "-w", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-o", build.Output,
+		source, "-lstdc++", "-lm"); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := b.calling(t, build, ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
 }
 
 // compare slices a source, and returns the calls of the whole program and of the slice. Change may change the
@@ -161,6 +182,8 @@ func TestPrograms(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range tier.Some([]struct{ program, needed string }{
 		{"lulesh.cc", "Allreduce messages"},
+		{"exceptions.cc", "Allreduce open"},
+		{"minife.cc", "Allreduce Bcast messages"},
 		{"is.c", "Allreduce Alltoall"},
 		{"pi.c", "Bcast"},
 		{"ep.c", ""},
@@ -199,6 +222,11 @@ func TestPrograms(t *testing.T) {
 			whole, sliced, s, err := b.compare(t, filepath.Join("testdata", "programs", tt.program), ranks, nil)
 			if err != nil || whole != sliced {
 				t.Errorf("%v: %s", err, difference(whole, sliced))
+			}
+			if isCPlusPlus(tt.program) {
+				if real := b.real(t, filepath.Join("testdata", "programs", tt.program), ranks); real != sliced {
+					t.Errorf("the program of a compiler: %s", difference(real, sliced))
+				}
 			}
 			var needed []string
 			for _, n := range s.Needed() {

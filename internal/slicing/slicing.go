@@ -280,7 +280,7 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	parts = append(parts, b.Modules...)
-	linked, module := b.file("linked.ll"), b.file("module.ll")
+	linked := b.file("linked.ll")
 	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked},
 		parts)...); err != nil {
 		return nil, err
@@ -295,17 +295,58 @@ func (b *builder) module() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if b.hasCPlusPlus {
-		text = plainMembers(text)
+	if !b.hasCPlusPlus {
+		return b.prepare(text, false)
 	}
-	text = inlinable(text)
-	if err := os.WriteFile(linked, text, 0o600); err != nil {
+	return b.withoutExceptions(plainMembers(text))
+}
+
+// withoutExceptions returns the module of a text in which exceptions are control flow. Those that are errors
+// and depend on no message, or if AssumeNoErrors is set all that are errors, are assumed to be thrown never.
+func (b *builder) withoutExceptions(text []byte) ([]byte, error) {
+	x, err := slice.ReadExceptions(text)
+	if err != nil {
 		return nil, err
 	}
+	if x == nil {
+		return b.prepare(text, false)
+	}
+	never := x.Sites()
+	if !b.AssumeNoErrors && len(never) > 0 {
+		probed, err := b.prepare(x.AppendText(nil, true), true)
+		if err != nil {
+			return nil, err
+		}
+		m, err := slice.Read(probed)
+		if err != nil {
+			return nil, err
+		}
+		if never, err = slice.Independent(m, slice.Options{}, never); err != nil {
+			return nil, err
+		}
+	}
+	text, assumed := x.Assume(never)
+	b.Assumed = append(b.Assumed, assumed...)
+	if x, err = slice.ReadExceptions(text); err != nil {
+		return nil, err
+	}
+	return b.prepare(x.AppendText(nil, false), true)
+}
+
+// prepare optimizes the text of a module as far as slicing takes it. Structures that hold exceptions are
+// divided.
+func (b *builder) prepare(text []byte, exceptions bool) ([]byte, error) {
+	linked, module := b.file("linked.ll"), b.file("module.ll")
+	if err := os.WriteFile(linked, inlinable(text), 0o600); err != nil {
+		return nil, err
+	}
+	first := "sroa,mem2reg,sccp,simplifycfg"
+	if exceptions {
+		first = "sroa,mem2reg,instsimplify,sccp,simplifycfg"
+	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
-		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg),cgscc(inline),globaldce,"+
-			"function(sroa,mem2reg,sccp,simplifycfg,break-crit-edges,instnamer)", "-inline-threshold=225",
-		"-inlinehint-threshold=1000",
+		"-passes=internalize,globaldce,function("+first+"),cgscc(inline),globaldce,function("+first+
+			",break-crit-edges,instnamer)", "-inline-threshold=225", "-inlinehint-threshold=1000",
 		"-o", module, linked); err != nil {
 		return nil, err
 	}
@@ -362,7 +403,7 @@ func (b *builder) compile(c Compilation, output string) error {
 	// the names of values say which way a condition leads, and what is kept
 	c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names")
 	if isCPlusPlus(c.Source) {
-		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-fno-exceptions",
+		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX",
 			"-fno-threadsafe-statics"}, c.Flags...)
 	}
 	return b.compileC(c, output)

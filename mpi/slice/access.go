@@ -31,15 +31,21 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	case outsideResult:
 		a.depend(a.outside)
 		a.addTo(&i.node, a.outside.cells[0].pts)
+	case argumentsResult:
+		a.addTo(&i.node, to(a.hidden["arguments"].all()))
 	case filesResult:
 		a.addTo(&i.node, to(a.hidden["files"].all()))
 	case reachedResult:
-		a.confine(i)
+		a.confine(i, e)
+	case textResult:
+		a.retext(i, e)
+	case linkedResult:
+		a.relink(i, e)
 	case errnoResult:
 		a.errno = true
 		a.addTo(&i.node, to(a.hidden["errno"].first()))
 	}
-	if e.copies {
+	if e.copies && e.result != linkedResult && e.result != textResult {
 		a.copyBytes(of(0), of(1), i.length())
 	}
 	if e.name == "llvm.va_start" && f.rest != nil {
@@ -88,14 +94,19 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 
 // confine adds what a function does that may store all that its arguments reach, and memory that is new, in all
 // of that, and may call the functions in it.
-func (a *memory) confine(i *instruction) {
+func (a *memory) confine(i *instruction, e *effect) {
 	if i.object == nil {
 		i.object = a.newObject("memory of "+i.name, 0)
 		i.object.made = i
 	}
 	from := to(i.object.all())
-	for _, v := range i.operands {
-		from = a.join(from, a.pointsOf(i.block.of, v))
+	for k, v := range i.operands {
+		pts := a.pointsOf(i.block.of, v)
+		if e.argument(k) == 'w' || v.pointed > 0 && v.pointed < 8 { // a number
+			continue
+		}
+		a.addTo(&i.node, pts)
+		from = a.join(from, pts)
 	}
 	all := a.closure(from)
 	for p := range a.places(all) {
@@ -103,14 +114,105 @@ func (a *memory) confine(i *instruction) {
 		switch f := p.object.function; {
 		case p.object == a.outside:
 			a.escape(all)
-		case f == nil:
+		case f == nil && !p.object.isConstant:
 			a.store(p.object.all(), maxSize, all)
+		case f == nil:
 		case len(f.blocks) > 0:
 			a.connect(i, f)
 			a.expose(f, all)
 		}
 	}
 	a.addTo(&i.node, all)
+}
+
+// retext adds what a function of a text does: it may store the address of the characters of any, or of new ones,
+// in the texts that its arguments are.
+func (a *memory) retext(i *instruction, e *effect) {
+	if i.object == nil {
+		i.object = a.newObject("memory of "+i.name, 0)
+		i.object.made = i
+	}
+	all := a.characters(i)
+	for _, v := range i.operands {
+		if e.copies && v.pointed >= 8 {
+			a.storeAll(a.pointsOf(i.block.of, v), v.pointed, all)
+		}
+	}
+	a.addTo(&i.node, all)
+}
+
+// characters returns where the texts and the characters are that a call has to do with.
+func (a *memory) characters(i *instruction) *pointers {
+	all := a.one(to(i.object.all()))
+	for _, v := range i.operands {
+		pts := a.pointsOf(i.block.of, v)
+		all = a.join(all, pts)
+		if v.pointed >= 8 {
+			all = a.join(all, a.load(pts, v.pointed))
+		}
+	}
+	return all
+}
+
+// accessTexts adds what a function of a text reads and writes: the texts themselves, and the characters of all.
+func (a *memory) accessTexts(i *instruction, e *effect, reads, writes *[]access,
+	add func(*[]access, *pointers, int64, bool)) {
+	texts := &pointers{}
+	for _, v := range i.operands {
+		pts := a.pointsOf(i.block.of, v)
+		if v.pointed == 0 {
+			continue
+		}
+		add(reads, pts, v.pointed, false)
+		if e.copies {
+			add(writes, pts, v.pointed, false)
+		}
+		for p := range a.places(pts) {
+			texts.add(p.object.all())
+		}
+	}
+	for p := range a.places(a.characters(i)) {
+		size := int64(maxSize)
+		if texts.whole.has(p.object.number) {
+			size = 16 // characters in the text itself
+		}
+		add(reads, to(p), size, false)
+		if e.copies && !p.object.isConstant {
+			add(writes, to(p), size, false)
+		}
+	}
+	for _, v := range i.operands {
+		if v.pointed == 0 { // characters of others
+			add(reads, a.pointsOf(i.block.of, v), maxSize, false)
+		}
+	}
+}
+
+// linkBytes are how many bytes the links of a node of a list or a tree of the library of C++ take.
+const linkBytes = 32
+
+// relink adds what a function does to the links of nodes: it follows them, and may store all that it finds.
+func (a *memory) relink(i *instruction, e *effect) {
+	all := a.linked(i)
+	if e.copies {
+		a.storeAll(all, linkBytes, all)
+	}
+	a.addTo(&i.node, all)
+}
+
+// linked returns the nodes that a call reaches by links.
+func (a *memory) linked(i *instruction) *pointers {
+	var all *pointers
+	for _, v := range i.operands {
+		all = a.join(all, a.pointsOf(i.block.of, v))
+	}
+	for {
+		more := a.join(all, a.load(all, linkBytes))
+		if more == all {
+			return all
+		}
+		all = more
+	}
 }
 
 // displacements notes that MPI is told addresses by what a datatype is made of.
@@ -248,6 +350,17 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		}
 		return
 	}
+	if e.result == textResult {
+		a.accessTexts(i, e, reads, writes, add)
+		return
+	}
+	if e.result == linkedResult {
+		add(reads, a.linked(i), linkBytes, false)
+		if e.copies {
+			add(writes, a.linked(i), linkBytes, false)
+		}
+		return
+	}
 	if e.name == "realloc" || e.confined {
 		add(writes, i.pts, maxSize, false)
 	}
@@ -256,6 +369,14 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		letter := e.argument(k)
 		pts := a.pointsOf(f, v)
 		size := i.length()
+		if letter == 'x' && v.pointed > 0 && v.pointed < 8 { // a number
+			add(reads, pts, v.pointed, false)
+			add(writes, pts, v.pointed, false)
+			continue
+		}
+		if letter == 'w' && v.pointed > 0 && e.confined {
+			size = v.pointed
+		}
 		isData := letter < 'a' && letter != '-'
 		if isData {
 			given := a.one(pts)
@@ -278,8 +399,15 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		case 'v':
 			add(reads, a.closure(pts), maxSize, false)
 		case 'x':
-			add(reads, a.closure(pts), maxSize, false)
-			add(writes, a.closure(pts), maxSize, false)
+			all := a.closure(pts)
+			add(reads, all, maxSize, false)
+			written := &pointers{}
+			for p := range a.places(all) {
+				if !p.object.isConstant {
+					written.add(p)
+				}
+			}
+			add(writes, written, maxSize, false)
 		case 'i':
 			add(reads, pts, 4, false)
 		case 'o':
@@ -344,9 +472,15 @@ func fortranConstant(name string) bool {
 		strings.HasPrefix(name, "@mpi_fortran_")
 }
 
-// closure returns all that can be reached from places.
+// closure returns all that can be reached from places, but for the console, which keeps no address.
 func (a *memory) closure(from *pointers) *pointers {
-	all := a.one(a.unbounded(from))
+	others := &pointers{}
+	for p := range a.places(from) {
+		if !p.object.isConsole {
+			others.add(p.object.all())
+		}
+	}
+	all := a.one(others)
 	for {
 		more := a.newUnion()
 		more.add(all)

@@ -78,15 +78,22 @@ func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption
 	if noErrors {
 		done = append(done, s.errors(done)...)
 	}
+	text, assumed := s.assume(done)
+	return text, assumed, nil
+}
+
+// assume returns the text of the module in which conditions have the values that are assumed, and what that is,
+// in the order of the module.
+func (s *scanner) assume(done []*condition) ([]byte, []Assumption) {
 	slices.SortFunc(done, func(a, b *condition) int { return a.line - b.line })
 	done = slices.Compact(done)
+	lines := slices.Clone(s.m.lines)
 	var assumed []Assumption
 	for _, c := range done {
-		s.m.lines[c.line] = branch.ReplaceAllString(s.m.lines[c.line],
-			fmt.Sprintf("${1}%t, ", c.Always == (c.truth == 0)))
+		lines[c.line] = branch.ReplaceAllString(lines[c.line], fmt.Sprintf("${1}%t, ", c.Always == (c.truth == 0)))
 		assumed = append(assumed, c.Assumption)
 	}
-	return []byte(strings.Join(s.m.lines, "\n")), assumed, nil
+	return []byte(strings.Join(lines, "\n")), assumed
 }
 
 // A scanner finds the conditions of a module.
@@ -94,6 +101,7 @@ type scanner struct {
 	m         *Module
 	functions []*textFunction
 	byName    map[string]*textFunction
+	failing   map[string]bool // texts of the calls that are errors; nil for those that end the program with one
 }
 
 var (
@@ -287,6 +295,10 @@ var (
 func (s *scanner) isError(text string) bool {
 	call := called.FindStringSubmatch(text)
 	name, arguments := call[1], call[2]
+	if s.failing != nil {
+		f := s.byName[name]
+		return s.failing[text] || f != nil && f.fails
+	}
 	status := failure.FindStringSubmatch(arguments)
 	switch name {
 	case "abort", "MPI_Abort", "PMPI_Abort", "mpi_abort_", "__assert_fail", "_FortranAAbort":

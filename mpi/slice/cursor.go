@@ -18,6 +18,8 @@ type cursor struct {
 	at    int
 	depth int
 	err   error
+
+	pointed int64 // how many bytes are at the argument whose attributes were read last, 0 if that is not said
 }
 
 func (c *cursor) failf(format string, args ...any) {
@@ -284,8 +286,16 @@ func (c *cursor) attributes() (byval *irType) {
 			if w == "byval" {
 				byval = t
 			}
+			if w == "sret" {
+				c.pointed = t.bytes()
+			}
 			continue
-		case "align", "dereferenceable", "dereferenceable_or_null", "allocsize", "memory":
+		case "dereferenceable":
+			c.want("(")
+			c.pointed = c.number()
+			c.want(")")
+			continue
+		case "align", "dereferenceable_or_null", "allocsize", "memory":
 			if c.next() == '(' {
 				c.skipGroup()
 			} else {

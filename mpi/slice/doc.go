@@ -36,7 +36,7 @@
 //
 // Unknown functions are assumed to read and write all that they can reach, and to call all
 // functions that they can reach. What cannot be analyzed is an error that says where: threads,
-// signals, long jumps, exceptions, atomic operations, inline assembly, one-sided communication, files of MPI,
+// signals, long jumps, exceptions (see ReadExceptions), atomic operations, inline assembly, one-sided communication, files of MPI,
 // sessions and processes that are spawned. A program that reads or writes outside of an object, or
 // that needs a loop without end, is no program for slicing: undefined behaviour stays undefined.
 //

@@ -45,8 +45,11 @@ const (
 	firstResult        // somewhere in what its first argument points to
 	secondResult
 	outsideResult
+	argumentsResult // what the program is started with
 	filesResult
 	errnoResult
+	linkedResult  // the nodes that its arguments have links to
+	textResult    // a part of a text, see memory.retext
 	reachedResult // what its arguments reach, or memory that is new
 )
 
@@ -89,7 +92,7 @@ var library = func() map[string]*effect {
 	add("strdup strndup", effect{arguments: "r-", result: newResult})
 	add("rand random srand srandom drand48 lrand48 mrand48 srand48", effect{arguments: "-", hidden: []string{"random"}})
 	add("rand_r erand48 nrand48", effect{arguments: "b"})
-	add("getenv", effect{arguments: "r", result: outsideResult})
+	add("getenv", effect{arguments: "r", result: argumentsResult})
 	add("__errno_location", effect{result: errnoResult})
 	add("__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc", effect{result: outsideResult})
 	add("exit _exit _Exit abort __assert_fail __stack_chk_fail", effect{arguments: "r", ends: true, kept: true})
@@ -130,6 +133,15 @@ var library = func() map[string]*effect {
 	add("_ZNSolsEPFRSoS_E", effect{arguments: "bc", result: firstResult})
 	add("__dynamic_cast", effect{arguments: "r", result: firstResult})
 	add("__cxa_atexit", effect{arguments: "c-", kept: true})
+	add("_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base "+
+		"_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base _ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base",
+		effect{result: linkedResult})
+	add("_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_ "+
+		"_ZSt28_Rb_tree_rebalance_for_erasePSt18_Rb_tree_node_baseRS_ _ZNSt8__detail15_List_node_base7_M_hookEPS0_ "+
+		"_ZNSt8__detail15_List_node_base9_M_unhookEv _ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_ "+
+		"_ZNSt8__detail15_List_node_base4swapERS0_S1_ _ZNSt8__detail15_List_node_base10_M_reverseEv",
+		effect{result: linkedResult, copies: true})
+	add("_ZSt11_Hash_bytesPKvmm", effect{arguments: "r-"})
 	add("qsort", effect{arguments: "b--c"})
 	add("bsearch", effect{arguments: "rr--c", result: secondResult})
 	return table
@@ -187,6 +199,8 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		e.fortran, e.arguments = true, fortranArguments(e.mpi, e)
 	case strings.HasPrefix(name, "llvm."):
 		e = intrinsic(name)
+	case strings.HasPrefix(name, probe):
+		e = &effect{name: name, arguments: "-"}
 	case strings.HasPrefix(name, "_FortranA"):
 		if e = fortranRuntime(name, i); e != nil {
 			e.name = name
@@ -194,6 +208,20 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	}
 	if name == "realloc" {
 		e = &effect{name: name, arguments: "r-", result: newResult}
+	}
+	if e == nil && textMember.MatchString(name) {
+		e = &effect{name: name, arguments: "r", result: textResult, copies: !strings.HasPrefix(name, "_ZNK")}
+	}
+	if e == nil && readsNumber.MatchString(name) {
+		named := *cPlusPlusEffect
+		named.name, named.arguments = name, "xw"
+		e = &named
+	}
+	if e == nil && writesStream.MatchString(name) {
+		e = &effect{name: name, arguments: "bv", result: firstResult}
+	}
+	if e == nil && allocator.MatchString(name) {
+		e = &effect{name: name, arguments: "-"}
 	}
 	if e == nil && standardCPlusPlus.MatchString(name) && !outsideWorld.MatchString(name) {
 		named := *cPlusPlusEffect
@@ -324,6 +352,19 @@ var local = strings.Fields(
 // standardCPlusPlus matches the functions of the library of C++.
 var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[tabdisio]|_ZSt|_ZThn\d+_NSt|_ZTv0_n\d+_NSt)`)
 
+// readsNumber matches the functions that read a number from a stream into their second argument.
+var readsNumber = regexp.MustCompile(`^_ZNSi(rsER|10_M_extractI)\w`)
+
+// writesStream matches the functions that write what their other arguments are to a stream, the first one.
+var writesStream = regexp.MustCompile(
+	`^(_ZStls\w*basic_ostream|_ZSt(4endl|5flush|4ends|16__ostream_insert)I|_ZNSo(3put|5write|5flush|9_M_insert|ls))`)
+
+// textMember matches the functions of std::string and its like, allocator those of std::allocator that do nothing.
+var (
+	textMember = regexp.MustCompile(`^_ZNK?St7__cxx1112basic_string`)
+	allocator  = regexp.MustCompile(`^_ZNSaI\w+E[CD][12]E`)
+)
+
 // outsideWorld matches those of them that touch more than what their arguments reach: files, threads and what
 // is called later.
 var outsideWorld = regexp.MustCompile(`f(stream|ilebuf)|filesystem|thread|mutex|condition_variable|future|async|` +
@@ -407,6 +448,8 @@ func isOpen(name string, role *spec.Role) bool {
 func letter(p *spec.Param, e *effect) byte {
 	direction := map[cst.Direction]byte{cst.In: 'r', cst.Out: 'w', cst.InOut: 'b'}[p.Direction]
 	switch {
+	case e.name == "MPI_Init" || e.name == "MPI_Init_thread" && p.Direction == cst.InOut:
+		return 'n'
 	case p.Type.Kind == cst.KindPointer && p.Form == spec.ByValue && e.group != "":
 		return direction - 'a' + 'A'
 	case p.Element().Class == "function":

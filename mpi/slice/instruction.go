@@ -271,9 +271,11 @@ func (c *cursor) call(i *instruction) {
 			c.failf("calls with metadata are not supported")
 			return
 		}
+		c.pointed = 0
 		byval := c.attributes() != nil
+		pointed := c.pointed
 		v := c.value(t)
-		v.byval = byval
+		v.byval, v.pointed = byval, pointed
 		i.operands = append(i.operands, v)
 	})
 	if c.next() == '[' {

@@ -23,6 +23,7 @@ type memory struct {
 	addressed bool // MPI is told addresses by other ways than arguments
 	derived   bool // there are datatypes of the program
 	errno     bool // the program reads error numbers
+	redirects bool // what is written to the console may go elsewhere
 
 	loads  map[rangeKey]*load
 	stored map[storeKey]bool
@@ -41,16 +42,19 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
 	a.outside.cells = []*cell{{-maxSize, maxSize, a.one(to(a.outside.all()))}}
-	for _, name := range []string{"files", "console", "random", "errno", "constants", "library"} {
+	for _, name := range []string{"files", "console", "random", "errno", "constants", "library", "arguments"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
+	a.hidden["console"].isConsole, a.hidden["arguments"].isConstant = true, true
 	a.addFile("files")
 	for _, f := range m.functions {
+		a.redirects = a.redirects || redirection.MatchString(f.name)
 		f.object = a.newObject(f.name, 0)
 		f.object.function = f
 	}
 	for _, g := range m.globals {
 		g.object = a.newObject(g.name, g.typ.bytes())
+		g.object.isConstant = g.constant && !g.external
 	}
 	for _, g := range m.globals {
 		a.begin(g)
@@ -63,9 +67,10 @@ func (m *Module) analyze(main *function) (*memory, error) {
 		a.addFile(name)
 	}
 	a.reach(main)
-	for _, p := range main.params {
-		p.pts = a.join(p.pts, to(a.outside.all()))
+	for _, p := range main.params[min(1, len(main.params)):] {
+		p.pts = a.join(p.pts, to(a.hidden["arguments"].all()))
 	}
+	a.store(a.hidden["arguments"].all(), maxSize, to(a.hidden["arguments"].all()))
 	for a.changed && a.err == nil {
 		a.changed = false
 		for k := 0; k < len(a.reached); k++ {
@@ -165,6 +170,9 @@ func (a *memory) newObject(name string, size int64) *object {
 	return o
 }
 
+// redirection matches the function of the library of C++ by which a stream writes to another buffer.
+var redirection = regexp.MustCompile(`^@_ZNSt9basic_ios.*5rdbufEP`)
+
 // opaqueVariable matches variables of libraries of which a program takes nothing but the address: types of C++
 // and handles of Open MPI.
 var opaqueVariable = regexp.MustCompile(`^@(_ZTI|ompi_mpi_|ompi_request_null$|__dso_handle$)`)
@@ -190,6 +198,7 @@ func (a *memory) begin(g *global) {
 			}
 		}
 	case g.external && (g.name == "@_ZSt4cout" || g.name == "@_ZSt4cerr" || g.name == "@_ZSt4clog"):
+		g.object.isConsole = !a.redirects
 		a.store(g.object.all(), maxSize, to(a.hidden["console"].all()))
 	case g.external && g.name == "@_ZSt3cin":
 		a.store(g.object.all(), maxSize, to(a.hidden["files"].all()))

@@ -26,9 +26,13 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exceptions, err := slice.ReadExceptions([]byte("define void @f() personality ptr @p {\nentry:\n  ret void\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	misuse.Walk{
 		Package:   "slice",
-		Functions: []any{slice.Assume, slice.Read, slice.Cut},
-		Values:    []any{text, module, read(), read(), list, &slice.Error{}, slice.Assumption{}},
+		Functions: []any{slice.Assume, slice.Read, slice.Cut, slice.ReadExceptions, slice.Independent},
+		Values:    []any{text, module, read(), read(), read(), list, exceptions, &slice.Error{}, slice.Assumption{}},
 	}.Run(t)
 }

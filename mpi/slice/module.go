@@ -124,7 +124,8 @@ type value struct {
 	constant  bool    // a number that is used as an address, not null
 	number    int64   // of a constant
 	isNumber  bool
-	byval     bool // an argument of a call that the called function has a copy of
+	byval     bool  // an argument of a call that the called function has a copy of
+	pointed   int64 // how many bytes an argument points to, 0 if that is not said
 }
 
 // A Position is a line of a source of the program; the zero Position is none that is known.

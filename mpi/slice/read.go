@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -372,7 +373,7 @@ func (m *Module) labelError(text string) error {
 func (m *Module) fileOf(function string) string {
 	if file := fileOf.FindStringSubmatch(function); file != nil {
 		if name := filename.FindStringSubmatch(m.metadata[file[1]]); name != nil {
-			return strings.TrimPrefix(name[1], "./")
+			return filepath.Clean(name[1])
 		}
 	}
 	return ""

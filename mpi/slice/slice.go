@@ -3,6 +3,7 @@ package slice
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/need"
 )
@@ -47,11 +48,27 @@ type slicer struct {
 	before   map[access][]written
 	searches int // for what is before
 	frees    []*instruction
+	roots    []*instruction            // needed in any case
+	probes   map[string][]*instruction // by number
+	probing  bool                      // what is needed is found several times
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
 // *Error that names what is not supported.
 func Cut(m *Module, o Options) (*Slice, error) {
+	s, err := newSlicer(m, o)
+	if err != nil {
+		return nil, err
+	}
+	s.note()
+	s.begin()
+	for s.drain(); s.keepFrees(); s.drain() {
+	}
+	return s.Slice, nil
+}
+
+// newSlicer analyzes a module.
+func newSlicer(m *Module, o Options) (*slicer, error) {
 	need.That(m != nil && !m.cut, "slice: no module, or one that was cut")
 	m.cut = true
 	main, ok := m.named["@main"].(*function)
@@ -75,20 +92,15 @@ func Cut(m *Module, o Options) (*Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &slicer{
+	return &slicer{
 		Slice: &Slice{m: m, memory: a, executed: map[string]bool{}, readers: map[string]*Needed{}}, options: o,
 		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{}, written: map[access]*writers{},
-		before: map[access][]written{},
-	}
-	s.begin()
-	for s.drain(); s.keepFrees(); s.drain() {
-	}
-	return s.Slice, nil
+		before: map[access][]written{}, probes: map[string][]*instruction{},
+	}, nil
 }
 
-// begin notes what writes, and what is needed in any case.
-func (s *slicer) begin() {
-	var roots []*instruction
+// note notes what writes, and what is needed in any case.
+func (s *slicer) note() {
 	for _, f := range s.memory.reached {
 		for _, b := range f.blocks {
 			for _, i := range b.instructions {
@@ -102,7 +114,10 @@ func (s *slicer) begin() {
 						s.calls = append(s.calls, i)
 					}
 					if e.kept {
-						roots = append(roots, i)
+						s.roots = append(s.roots, i)
+					}
+					if number, ok := strings.CutPrefix(e.name, probe); ok {
+						s.probes[number] = append(s.probes[number], i)
 					}
 					if e.frees {
 						s.frees = append(s.frees, i)
@@ -118,7 +133,11 @@ func (s *slicer) begin() {
 			}
 		}
 	}
-	for _, i := range roots {
+}
+
+// begin notes what is needed in any case.
+func (s *slicer) begin() {
+	for _, i := range s.roots {
 		if slices.ContainsFunc(i.effects, (*effect).communicates) {
 			s.executeAll(i, "it may be one that communicates")
 		}
@@ -131,7 +150,7 @@ func (s *slicer) begin() {
 			s.needWhole(f, nil, "runs before the program or after it")
 		}
 	}
-	for _, i := range roots {
+	for _, i := range s.roots {
 		how := "ends the program"
 		for _, e := range i.effects {
 			switch {

@@ -5,17 +5,19 @@ import "strings"
 // An object is a piece of memory: a variable, what is allocated at one place of the program, or
 // what only functions outside of the module use.
 type object struct {
-	name     string
-	number   int
-	size     int64     // 0 if it is not known
-	function *function // that it is the code of
-	made     *instruction
-	cells    []*cell
-	readers  set // numbers of instructions of which more follows if more is stored in it
-	loads    []*load
-	escaped  bool // functions that are not known can reach it
-	isFile   bool
-	writes   []write
+	name       string
+	number     int
+	size       int64     // 0 if it is not known
+	function   *function // that it is the code of
+	made       *instruction
+	cells      []*cell
+	readers    set // numbers of instructions of which more follows if more is stored in it
+	loads      []*load
+	isConstant bool // nobody writes it
+	escaped    bool // functions that are not known can reach it
+	isFile     bool
+	isConsole  bool // the console, or a stream to it
+	writes     []write
 }
 
 // shown returns what a user is told that an object is: a variable by its name, what is allocated by the line.

@@ -73,14 +73,14 @@ func (s *slicer) writesBefore(r access) []written {
 		}
 		done := 0
 		for _, w := range o.writes {
-			if w.isDone() {
+			if w.isDone() && !s.probing {
 				done++
 			} else if (w.search != s.searches || o.isFile) && w.overlap(bytes) {
 				w.search = s.searches
 				list = append(list, written{w.writers, o})
 			}
 		}
-		if 2*done > len(o.writes) {
+		if 2*done > len(o.writes) && !s.probing {
 			o.writes = slices.DeleteFunc(o.writes, func(w write) bool { return w.isDone() })
 		}
 	}
@@ -115,7 +115,7 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 			s.needWriter(w, i, reader)
 		}
 	}
-	if 2*done > len(w.by) {
+	if 2*done > len(w.by) && !s.probing {
 		// others go through the list
 		w.by = slices.DeleteFunc(slices.Clone(w.by), func(i *instruction) bool { return s.isDone(i, w.data) })
 	}

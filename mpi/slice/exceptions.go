@@ -1,0 +1,1031 @@
+package slice
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/need"
+)
+
+// Exceptions of C++ are made control flow of branches before a module is sliced, so that nothing else needs to
+// know of them: a function that an exception may leave sets a flag, and returns; behind each call of it, the
+// flag decides whether control goes on or to a handler. What is thrown is kept in variables. The exceptions of
+// functions outside of the module are not seen, but for those that only throw, such as of std::vector::at.
+
+// probe begins the names of the functions that are called where an exception is thrown, with the number of the
+// place behind it.
+const probe = "reprise.probe."
+
+// A thrower is a function of the library of C++ that throws an exception of a type, made of a text if it has
+// one.
+type thrower struct {
+	class   string
+	hasText bool
+}
+
+// throwers has those that a program may catch exceptions of, by name.
+var throwers = map[string]thrower{
+	"_ZSt20__throw_length_errorPKc":       {"St12length_error", true},
+	"_ZSt19__throw_logic_errorPKc":        {"St11logic_error", true},
+	"_ZSt20__throw_out_of_rangePKc":       {"St12out_of_range", true},
+	"_ZSt24__throw_out_of_range_fmtPKcz":  {"St12out_of_range", true},
+	"_ZSt24__throw_invalid_argumentPKc":   {"St16invalid_argument", true},
+	"_ZSt20__throw_domain_errorPKc":       {"St12domain_error", true},
+	"_ZSt21__throw_runtime_errorPKc":      {"St13runtime_error", true},
+	"_ZSt19__throw_range_errorPKc":        {"St11range_error", true},
+	"_ZSt22__throw_overflow_errorPKc":     {"St14overflow_error", true},
+	"_ZSt23__throw_underflow_errorPKc":    {"St15underflow_error", true},
+	"_ZSt17__throw_bad_allocv":            {"St9bad_alloc", false},
+	"_ZSt28__throw_bad_array_new_lengthv": {"St20bad_array_new_length", false},
+	"_ZSt25__throw_bad_function_callv":    {"St17bad_function_call", false},
+	"_ZSt16__throw_bad_castv":             {"St8bad_cast", false},
+	"__cxa_bad_cast":                      {"St8bad_cast", false}, "__cxa_bad_typeid": {"St10bad_typeid", false},
+	"__cxa_throw_bad_array_new_length": {"St20bad_array_new_length", false},
+}
+
+// bases has the classes that those of exceptions in the library of C++ inherit from.
+var bases = map[string]string{
+	"St11logic_error": "St9exception", "St13runtime_error": "St9exception", "St9bad_alloc": "St9exception",
+	"St8bad_cast": "St9exception", "St10bad_typeid": "St9exception", "St17bad_function_call": "St9exception",
+	"St20bad_array_new_length": "St9bad_alloc", "St12length_error": "St11logic_error",
+	"St12out_of_range": "St11logic_error", "St16invalid_argument": "St11logic_error",
+	"St12domain_error": "St11logic_error",
+	"St11range_error":  "St13runtime_error", "St14overflow_error": "St13runtime_error",
+	"St15underflow_error": "St13runtime_error", "St12system_error": "St13runtime_error",
+	"NSt8ios_base7failureB5cxx11E": "St12system_error", "St9bad_weak_ptr": "St9exception",
+	"St19bad_optional_access": "St9exception", "St18bad_variant_access": "St9exception",
+	"St12bad_any_cast": "St8bad_cast",
+}
+
+// An Exceptions is the text of a module in which exceptions are thrown or caught, or nothing of the kind.
+type Exceptions struct {
+	m         *Module
+	functions []*catcher
+	byName    map[string]*catcher
+	aliases   map[string]string
+	types     map[string]int // those that are thrown or caught, with numbers from 1
+	inherits  map[string][]string
+	refuses   map[string]string // a class, and why it cannot be said which handlers take it
+	sites     []*site
+	known     map[string]bool // names that the text has lines of
+	declared  []string        // lines for others that are used
+	indirect  bool            // an exception may leave a call by address
+
+	dst  []byte
+	next int // numbers of values and labels that are new
+}
+
+// A site is a place where exceptions are thrown.
+type site struct {
+	line  int
+	class string // empty for one that is caught and thrown again
+	goes  bool   // there may be a handler that goes on
+}
+
+// A catcher is a function as exceptions see it.
+type catcher struct {
+	name       string
+	start, end int // lines of the module
+	number     int
+	taken      bool // calls may be indirect
+	starts     bool // nobody is there to catch what leaves it
+	handed     int  // the line where it is passed to a function outside, 0 if it is not
+	throws     bool // an exception may leave it
+	result     string
+	calls      []ehCall
+	resumes    bool
+	passes     bool // a landing pad does not take all exceptions
+	pads       []pad
+	blocks     map[string]*ehBlock
+	order      []*ehBlock
+}
+
+// An ehCall is a call of a function, by name or empty for one by address.
+type ehCall struct {
+	callee string
+	unwind string // label, empty if there is none
+	line   int
+}
+
+// A pad is where exceptions are caught or pass by.
+type pad struct {
+	label   string
+	classes []string // empty for all
+	cleanup bool
+}
+
+type ehBlock struct {
+	label string
+	next  []string
+	calls []string
+	stops bool // a return or a call that ends the program
+	fails bool
+}
+
+var (
+	calleeOf   = regexp.MustCompile(`\b(?:call|invoke) .*?([@%](?:[-\w.$]+|"[^"]*"))\(`)
+	unwindsTo  = regexp.MustCompile(`to label (%[-\w.$]+|%"[^"]*") unwind label (%[-\w.$]+|%"[^"]*")`)
+	typeInfo   = regexp.MustCompile(`@_ZTI([\w.$]+)`)
+	catches    = regexp.MustCompile(`catch ptr (null|@_ZTI[\w.$]+)`)
+	resumed    = regexp.MustCompile(`^  resume \{ ptr, i32 \} (%\S+?)(, !dbg .*)?$`)
+	groupOf    = regexp.MustCompile(` #\d+`)
+	someName   = regexp.MustCompile(globalName)
+	debugOf    = regexp.MustCompile(`, !dbg !\d+`)
+	phiOf      = regexp.MustCompile(`(, )(%[-\w.$]+|%"[^"]*")( \])`)
+	labelLine  = regexp.MustCompile(`^([-\w.$]+|"[^"]*"):`)
+	thrownHere = regexp.MustCompile(
+		`@__cxa_throw\(ptr[^,]* (%\S+|@\S+), ptr[^,]* @_ZTI([\w.$]+), ptr[^,)]* ([@%\w.$]+)\)`)
+	multiple = regexp.MustCompile(`ptr @_ZTI([\w.$]+), i64 (-?\d+)`)
+)
+
+// ReadExceptions finds what throws and catches exceptions in the text of a module that has the names of values
+// that Clang gives. It returns nil if there is nothing. An error is an *Error that names what is not supported.
+func ReadExceptions(text []byte) (*Exceptions, error) {
+	if !strings.Contains(string(text), "personality ") && !strings.Contains(string(text), "@__cxa_throw(") &&
+		!strings.Contains(string(text), "__throw_") {
+		return nil, nil
+	}
+	x := &Exceptions{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}},
+		byName: map[string]*catcher{}, aliases: map[string]string{}, types: map[string]int{},
+		inherits: map[string][]string{},
+		refuses:  map[string]string{}, known: map[string]bool{}}
+	x.m.readMetadata()
+	for _, line := range x.m.lines {
+		if found := aliasLine.FindStringSubmatch(line); found != nil {
+			x.aliases[found[1]] = found[2]
+		}
+	}
+	if err := x.read(); err != nil {
+		return nil, err
+	}
+	x.spread()
+	return x, x.judge()
+}
+
+func (x *Exceptions) errorf(line int, format string, args ...any) error {
+	e := &Error{Line: line + 1, What: fmt.Sprintf(format, args...)}
+	if found := scope.FindStringSubmatch(x.m.lines[line]); found != nil {
+		e.At = x.m.position(found[1])
+	}
+	return e
+}
+
+// read reads the lines.
+func (x *Exceptions) read() error {
+	var f *catcher
+	var b *ehBlock
+	for n := 0; n < len(x.m.lines); n++ {
+		line := x.m.lines[n]
+		switch {
+		case strings.HasPrefix(line, "@"):
+			x.global(line)
+		case strings.HasPrefix(line, "declare "):
+			if name := someName.FindString(line); name != "" {
+				x.known[name] = true
+			}
+		case strings.HasPrefix(line, "define "):
+			name := resolved(x.aliases, someName.FindString(line))
+			f = &catcher{name: name, start: n, number: len(x.functions), blocks: map[string]*ehBlock{}}
+			f.result = resultOf(line, someName.FindString(line))
+			x.known[name] = true
+			if known := x.byName[name]; known != nil {
+				f.taken, f.starts, f.handed = known.taken, known.starts, known.handed
+			}
+			f.starts = f.starts || name == "@main"
+			x.functions, x.byName[name] = append(x.functions, f), f
+			b = nil
+		case f == nil || line == "" || line[0] == ';':
+		case line == "}":
+			f.end, f = n, nil
+		case line[0] != ' ':
+			if label := labelLine.FindStringSubmatch(line); label != nil {
+				b = f.block(label[1])
+			}
+		default:
+			if b == nil {
+				b = f.block("")
+			}
+			end, err := x.instruction(f, b, n)
+			if err != nil {
+				return err
+			}
+			n = end
+		}
+	}
+	return nil
+}
+
+func (f *catcher) block(label string) *ehBlock {
+	b := &ehBlock{label: label}
+	f.blocks["%"+label] = b
+	f.order = append(f.order, b)
+	return b
+}
+
+// resultOf returns the type of what a function returns, by its line.
+func resultOf(line, name string) string {
+	before := strings.TrimSpace(line[:strings.Index(line, name)])
+	closing := before[len(before)-1]
+	opening, ok := map[byte]byte{'}': '{', ']': '[', '>': '<'}[closing]
+	if !ok {
+		return before[strings.LastIndexByte(before, ' ')+1:]
+	}
+	depth := 0
+	for k := len(before) - 1; k >= 0; k-- {
+		switch before[k] {
+		case closing:
+			depth++
+		case opening:
+			if depth--; depth == 0 {
+				return before[k:]
+			}
+		}
+	}
+	return before
+}
+
+// global notes what the line of a variable says of classes and of functions whose addresses are taken.
+func (x *Exceptions) global(line string) {
+	if aliasLine.MatchString(line) {
+		return
+	}
+	name := someName.FindString(line)
+	x.known[name] = true
+	for _, used := range someName.FindAllString(line, -1) {
+		if strings.HasPrefix(name, "@llvm.") {
+			x.function(used).starts = true
+		}
+		x.function(used).taken = true
+	}
+	class, ok := strings.CutPrefix(name, "@_ZTI")
+	_, value, defined := strings.Cut(line, "constant {")
+	if !ok || !defined {
+		return
+	}
+	if strings.Contains(value, "__vmi_class_type_info") {
+		for _, base := range multiple.FindAllStringSubmatch(value, -1) {
+			flags, _ := strconv.ParseInt(base[2], 10, 64)
+			if flags&2 == 0 {
+				continue // a handler of a private base takes nothing
+			}
+			if flags&1 != 0 || flags>>8 != 0 {
+				x.refuses[class] = "has a base class that is virtual or not its first"
+			}
+			x.inherits[class] = append(x.inherits[class], base[1])
+		}
+		return
+	}
+	for _, base := range typeInfo.FindAllStringSubmatch(value, -1) {
+		x.inherits[class] = append(x.inherits[class], base[1])
+	}
+}
+
+// function returns what is known of a function by its name, also before it is defined.
+func (x *Exceptions) function(name string) *catcher {
+	name = resolved(x.aliases, name)
+	f := x.byName[name]
+	if f == nil {
+		f = &catcher{name: name}
+		x.byName[name] = f
+	}
+	return f
+}
+
+// unsupported has the functions that look at exceptions in other ways than a handler does.
+var unsupported = regexp.MustCompile(`^@(_ZSt17current_exceptionv|_ZSt17rethrow_exception|_ZSt18uncaught_exceptionv|` +
+	`_ZSt19uncaught_exceptionsv|_ZNSt15__exception_ptr)`)
+
+// instruction reads an instruction of a block, and returns its last line.
+func (x *Exceptions) instruction(f *catcher, b *ehBlock, n int) (end int, err error) {
+	line := x.m.lines[n]
+	end = n
+	for end+1 < len(x.m.lines) && strings.HasPrefix(x.m.lines[end+1], "          ") {
+		end++
+		line += "\n" + x.m.lines[end]
+	}
+	if strings.HasPrefix(line, "  switch ") {
+		for !strings.Contains(x.m.lines[end], "]") && end+1 < len(x.m.lines) {
+			end++
+			line += "\n" + x.m.lines[end]
+		}
+	}
+	for _, l := range labelOf.FindAllStringSubmatch(line, -1) {
+		b.next = append(b.next, "%"+l[1])
+	}
+	call := calleeOf.FindStringSubmatch(line)
+	isCall := call != nil && !strings.Contains(line, " asm ")
+	for k, used := range someName.FindAllString(line, -1) {
+		if isCall && k == 0 && used == call[1] {
+			continue
+		}
+		x.function(used).taken = true
+		if isCall && call[1][0] == '@' && !strings.HasPrefix(call[1], "@llvm.") {
+			x.function(used).handed = n
+		}
+	}
+	switch {
+	case isCall:
+		c := ehCall{line: n}
+		if call[1][0] == '@' {
+			c.callee = resolved(x.aliases, call[1])
+		}
+		if unsupported.MatchString(c.callee) {
+			return end, x.errorf(n, "%s: exceptions that are kept or asked for are not supported", c.callee[1:])
+		}
+		if to := unwindsTo.FindStringSubmatch(line); to != nil {
+			c.unwind = to[2]
+		}
+		if strings.HasPrefix(c.callee, "@llvm.eh.typeid.for") {
+			if of := typeInfo.FindStringSubmatch(line); of != nil {
+				x.typeNumber(of[1])
+			}
+		}
+		b.calls = append(b.calls, line)
+		f.calls = append(f.calls, c)
+		x.throwsAt(c, line, n)
+	case strings.Contains(line, " = landingpad "):
+		if strings.Contains(line, "\n          filter ") {
+			return end, x.errorf(end, "exceptions that a function says that it throws are not supported")
+		}
+		p := pad{label: "%" + b.label, cleanup: strings.Contains(line, "\n          cleanup")}
+		for _, c := range catches.FindAllStringSubmatch(line, -1) {
+			class := strings.TrimPrefix(strings.TrimPrefix(c[1], "@_ZTI"), "null")
+			if class != "" {
+				x.typeNumber(class)
+			}
+			p.classes = append(p.classes, class)
+		}
+		f.pads = append(f.pads, p)
+		f.passes = f.passes || !p.cleanup && !slices.Contains(p.classes, "")
+	case strings.HasPrefix(line, "  resume "):
+		f.resumes = true
+		b.fails = true
+	case strings.HasPrefix(line, "  ret "):
+		b.stops = true
+	}
+	return end, nil
+}
+
+func (x *Exceptions) typeNumber(class string) int {
+	if x.types[class] == 0 {
+		x.types[class] = len(x.types) + 1
+	}
+	return x.types[class]
+}
+
+// throwsAt notes a call that throws.
+func (x *Exceptions) throwsAt(c ehCall, line string, n int) {
+	s := &site{line: n}
+	switch t, ok := throwers[strings.TrimPrefix(c.callee, "@")]; {
+	case ok:
+		s.class = t.class
+	case c.callee == "@__cxa_throw":
+		if of := thrownHere.FindStringSubmatch(line); of != nil {
+			s.class = of[2]
+		}
+	case c.callee == "@__cxa_rethrow":
+	default:
+		return
+	}
+	if s.class != "" {
+		x.typeNumber(s.class)
+	}
+	x.sites = append(x.sites, s)
+}
+
+// isThrow reports whether a function does nothing but throw.
+func isThrow(callee string) bool {
+	_, ok := throwers[strings.TrimPrefix(callee, "@")]
+	return ok || callee == "@__cxa_throw" || callee == "@__cxa_rethrow"
+}
+
+// mayThrow reports whether an exception may leave a call.
+func (x *Exceptions) mayThrow(c ehCall) bool {
+	if c.callee == "" {
+		return x.indirect
+	}
+	if isThrow(c.callee) {
+		return true
+	}
+	f := x.byName[c.callee]
+	return f != nil && f.throws && !f.starts
+}
+
+// spread finds which functions exceptions may leave.
+func (x *Exceptions) spread() {
+	for changed := true; changed; {
+		changed = false
+		for _, f := range x.functions {
+			if f.throws {
+				continue
+			}
+			for _, c := range f.calls {
+				if x.mayThrow(c) && (c.unwind == "" || f.resumes || f.passes) {
+					f.throws, changed = true, true
+					x.indirect = x.indirect || f.taken && !f.starts
+					break
+				}
+			}
+		}
+	}
+}
+
+// catches reports whether a handler of a class takes exceptions of another.
+func (x *Exceptions) catches(handler, class string) bool {
+	if handler == "" || handler == class {
+		return true
+	}
+	for _, base := range append(slices.Clone(x.inherits[class]), bases[class]) {
+		if base != "" && x.catches(handler, base) {
+			return true
+		}
+	}
+	return class == "PKc" && handler == "Pc" || class == "Pc" && handler == "PKc"
+}
+
+// judge finds for each site whether there may be a handler that goes on, and returns an error if it cannot be
+// said which handlers take what is thrown.
+func (x *Exceptions) judge() error {
+	var goesOn []string
+	var handlers []string
+	for _, f := range x.functions {
+		if f.throws && f.handed > 0 && !x.isDefined(x.m.lines[f.handed]) {
+			return x.errorf(f.handed,
+				"a function is called by a library, and exceptions that leave it are not supported")
+		}
+		f.fail()
+		for _, p := range f.pads {
+			handlers = append(handlers, p.classes...)
+			if b := f.blocks[p.label]; len(p.classes) > 0 && !b.fails {
+				goesOn = append(goesOn, p.classes...)
+			}
+		}
+	}
+	for _, s := range x.sites {
+		for _, handler := range handlers {
+			isPointer := func(class string) bool { return strings.HasPrefix(class, "P") }
+			switch {
+			case s.class == "" || handler == "" || handler == s.class:
+			case isPointer(s.class) && isPointer(handler) && !x.catches(handler, s.class):
+				return x.errorf(s.line,
+					"an exception that is a pointer to another type than that of a handler is not supported")
+			case x.refuses[s.class] != "" && x.catches(handler, s.class):
+				return x.errorf(s.line, "the class of the exception %s: that is not supported", x.refuses[s.class])
+			}
+		}
+		s.goes = s.class == "" || slices.ContainsFunc(goesOn, func(handler string) bool {
+			return x.catches(handler, s.class)
+		})
+	}
+	return nil
+}
+
+// isDefined reports whether a line calls a function of the module.
+func (x *Exceptions) isDefined(line string) bool {
+	call := calleeOf.FindStringSubmatch(line)
+	return call != nil && x.byName[resolved(x.aliases, call[1])] != nil &&
+		x.byName[resolved(x.aliases, call[1])].end > 0
+}
+
+// endsWithError matches calls that end the program with an error.
+var endsWithError = regexp.MustCompile(
+	`@(abort|P?MPI_Abort|__assert_fail|_ZSt9terminatev|__clang_call_terminate|__cxa_rethrow)\(|@_?(e|E)xit\(i32 (noundef )?-?[1-9]`)
+
+// fail finds the blocks of a function after which nothing comes but an end with an error, or that an exception
+// goes on to others.
+func (f *catcher) fail() {
+	for again := true; again; {
+		again = false
+		for _, b := range slices.Backward(f.order) {
+			if b.fails {
+				continue
+			}
+			all := len(b.next) > 0 && !b.stops
+			for _, label := range b.next {
+				all = all && f.blocks[label] != nil && f.blocks[label].fails
+			}
+			if all || slices.ContainsFunc(b.calls, endsWithError.MatchString) {
+				b.fails, again = true, true
+			}
+		}
+	}
+}
+
+// Sites returns the numbers of the places where the exceptions are errors: no handler in the program that may
+// take them goes on.
+func (x *Exceptions) Sites() (errors []int) {
+	for k, s := range x.sites {
+		if !s.goes {
+			errors = append(errors, k)
+		}
+	}
+	return errors
+}
+
+// Assume assumes that the exceptions of places are never thrown. It returns the text of the module in which no
+// condition leads to them only, and what is assumed of conditions.
+func (x *Exceptions) Assume(sites []int) ([]byte, []Assumption) {
+	s := &scanner{m: x.m, byName: map[string]*textFunction{}, failing: map[string]bool{}}
+	for _, k := range sites {
+		need.That(k >= 0 && k < len(x.sites), "slice: a place where exceptions are thrown that is not one of Sites")
+		s.failing[x.m.lines[x.sites[k].line]] = true
+	}
+	for k, site := range x.sites { // of lines that are the same, none
+		if !slices.Contains(sites, k) {
+			delete(s.failing, x.m.lines[site.line])
+		}
+	}
+	s.scan()
+	text, assumed := s.assume(s.errors(nil))
+	var once []Assumption
+	for _, a := range assumed { // code of templates is there several times
+		if !slices.Contains(once, a) {
+			once = append(once, a)
+		}
+	}
+	return text, once
+}
+
+// support writes the variables and functions that what is written uses.
+func (x *Exceptions) support(probes bool) {
+	x.printf("\n@reprise.exception = internal global ptr null\n@reprise.class = internal global i32 0\n" +
+		"@reprise.caught = internal global ptr null\n@reprise.thrown = internal global i8 0\n")
+	for _, f := range x.functions {
+		if f.throws && !f.taken {
+			x.printf("%s = internal global i8 0\n", f.flag())
+		}
+	}
+	x.declare("@calloc", "declare ptr @calloc(i64, i64)")
+	x.declare("@free", "declare void @free(ptr)")
+	x.declare("@_ZSt9terminatev", "declare void @_ZSt9terminatev()")
+	for k := range x.sites {
+		if probes {
+			x.printf("declare void @%s%d()\n", probe, k)
+		}
+	}
+	for _, line := range x.declared {
+		x.printf("%s\n", line)
+	}
+	x.printf("%s", exceptionSupport)
+}
+
+// Before an exception are 32 bytes: the number of its class, how many handlers have it, less than 0 if it is
+// thrown again, the function that destroys it, the one that was caught before, and what a handler gets.
+const exceptionSupport = `
+define internal ptr @reprise.allocate(i64 %n) #9999 {
+entry:
+  %all = add i64 %n, 32
+  %head = call ptr @calloc(i64 1, i64 %all)
+  %object = getelementptr inbounds i8, ptr %head, i64 32
+  ret ptr %object
+}
+
+define internal void @reprise.free(ptr %object) #9999 {
+entry:
+  %head = getelementptr inbounds i8, ptr %object, i64 -32
+  call void @free(ptr %head)
+  ret void
+}
+
+define internal void @reprise.raise(ptr %object, i32 %class, ptr %destroy, ptr %what) #9999 {
+entry:
+  %head = getelementptr inbounds i8, ptr %object, i64 -32
+  store i32 %class, ptr %head
+  %at.destroy = getelementptr inbounds i8, ptr %head, i64 8
+  store ptr %destroy, ptr %at.destroy
+  %at.what = getelementptr inbounds i8, ptr %head, i64 24
+  store ptr %what, ptr %at.what
+  store ptr %object, ptr @reprise.exception
+  store i32 %class, ptr @reprise.class
+  ret void
+}
+
+define internal void @reprise.resume(ptr %object) #9999 {
+entry:
+  %head = getelementptr inbounds i8, ptr %object, i64 -32
+  %class = load i32, ptr %head
+  store ptr %object, ptr @reprise.exception
+  store i32 %class, ptr @reprise.class
+  ret void
+}
+
+define internal void @reprise.rethrow() #9999 {
+entry:
+  %head = load ptr, ptr @reprise.caught
+  %at.handlers = getelementptr inbounds i8, ptr %head, i64 4
+  %handlers = load i32, ptr %at.handlers
+  %again = sub i32 0, %handlers
+  store i32 %again, ptr %at.handlers
+  %object = getelementptr inbounds i8, ptr %head, i64 32
+  call void @reprise.resume(ptr %object)
+  ret void
+}
+
+define internal ptr @reprise.pointer(ptr %object) #9999 {
+entry:
+  %at.what = getelementptr inbounds i8, ptr %object, i64 -8
+  %what = load ptr, ptr %at.what
+  ret ptr %what
+}
+
+define internal ptr @reprise.begin(ptr %object) #9999 {
+entry:
+  %head = getelementptr inbounds i8, ptr %object, i64 -32
+  %at.handlers = getelementptr inbounds i8, ptr %head, i64 4
+  %handlers = load i32, ptr %at.handlers
+  %again = icmp slt i32 %handlers, 0
+  %minus = sub i32 0, %handlers
+  %before = select i1 %again, i32 %minus, i32 %handlers
+  %now = add i32 %before, 1
+  store i32 %now, ptr %at.handlers
+  %last = load ptr, ptr @reprise.caught
+  %same = icmp eq ptr %last, %head
+  br i1 %same, label %done, label %push
+
+push:
+  %at.next = getelementptr inbounds i8, ptr %head, i64 16
+  store ptr %last, ptr %at.next
+  store ptr %head, ptr @reprise.caught
+  br label %done
+
+done:
+  %what = call ptr @reprise.pointer(ptr %object)
+  ret ptr %what
+}
+
+define internal void @reprise.end() #9999 {
+entry:
+  %head = load ptr, ptr @reprise.caught
+  %none = icmp eq ptr %head, null
+  br i1 %none, label %done, label %some
+
+some:
+  %at.handlers = getelementptr inbounds i8, ptr %head, i64 4
+  %handlers = load i32, ptr %at.handlers
+  %again = icmp slt i32 %handlers, 0
+  %step = select i1 %again, i32 1, i32 -1
+  %now = add i32 %handlers, %step
+  store i32 %now, ptr %at.handlers
+  %more = icmp ne i32 %now, 0
+  br i1 %more, label %done, label %pop
+
+pop:
+  %at.next = getelementptr inbounds i8, ptr %head, i64 16
+  %next = load ptr, ptr %at.next
+  store ptr %next, ptr @reprise.caught
+  br i1 %again, label %done, label %last
+
+last:
+  %at.destroy = getelementptr inbounds i8, ptr %head, i64 8
+  %destroy = load ptr, ptr %at.destroy
+  %plain = icmp eq ptr %destroy, null
+  %object = getelementptr inbounds i8, ptr %head, i64 32
+  br i1 %plain, label %release, label %destruct
+
+destruct:
+  call void %destroy(ptr %object)
+  br label %release
+
+release:
+  call void @reprise.free(ptr %object)
+  br label %done
+
+done:
+  ret void
+}
+
+attributes #9999 = { uwtable }
+`
+
+// AppendText appends the text of the module without exceptions. If probes is set, it calls a function where an
+// exception is thrown, for Independent.
+func (x *Exceptions) AppendText(dst []byte, probes bool) []byte {
+	x.dst, x.next, x.declared = dst, 0, nil
+	n := 0
+	for _, f := range x.functions {
+		for ; n < f.start; n++ {
+			x.printf("%s\n", x.m.lines[n])
+		}
+		x.write(f, probes)
+		n = f.end + 1
+	}
+	for ; n < len(x.m.lines); n++ {
+		x.printf("%s\n", x.m.lines[n])
+	}
+	x.support(probes)
+	return x.dst
+}
+
+func (x *Exceptions) printf(format string, args ...any) { x.dst = fmt.Appendf(x.dst, format, args...) }
+
+// fresh returns a name that is new.
+func (x *Exceptions) fresh() string {
+	x.next++
+	return fmt.Sprint("reprise.", x.next)
+}
+
+// flag returns the variable that says that an exception has left a function.
+func (f *catcher) flag() string {
+	if f == nil || f.taken {
+		return "@reprise.thrown"
+	}
+	return fmt.Sprint("@reprise.thrown.", f.number)
+}
+
+// leave writes that an exception leaves a function.
+func (x *Exceptions) leave(f *catcher, debug string) {
+	switch {
+	case f.starts:
+		x.printf("  call void @_ZSt9terminatev()%s\n  unreachable%s\n", debug, debug)
+	case !f.throws:
+		x.printf("  unreachable%s\n", debug)
+	default:
+		x.printf("  store i8 1, ptr %s%s\n", f.flag(), debug)
+		if f.result == "void" {
+			x.printf("  ret void%s\n", debug)
+		} else {
+			x.printf("  ret %s zeroinitializer%s\n", f.result, debug)
+		}
+	}
+}
+
+// write writes a function.
+func (x *Exceptions) write(f *catcher, probes bool) {
+	begin := len(x.dst)
+	head := strings.Replace(x.m.lines[f.start], " personality ptr @__gxx_personality_v0", "", 1)
+	if f.throws {
+		head = groupOf.ReplaceAllString(head, " #9999")
+	}
+	x.printf("%s\n", head)
+	label, ended := "", false
+	renamed := map[string]string{}
+	for n := f.start + 1; n <= f.end; n++ {
+		line := x.m.lines[n]
+		if l := labelLine.FindStringSubmatch(line); l != nil {
+			label, ended = "%"+l[1], false
+		}
+		switch {
+		case ended && line != "}":
+			continue
+		case line == "" || line[0] != ' ':
+			x.printf("%s\n", line)
+			continue
+		}
+		end := n
+		for strings.HasPrefix(x.m.lines[end+1], "          ") {
+			end++
+		}
+		whole := strings.Join(x.m.lines[n:end+1], "\n")
+		last := x.instructionOf(f, whole, n, probes, &ended)
+		if last != "" && label != "" {
+			renamed[label] = last
+		}
+		n = end
+	}
+	if len(renamed) > 0 { // values of a block come from where it ends now
+		lines := strings.Split(string(x.dst[begin:]), "\n")
+		for k, line := range lines {
+			if strings.Contains(line, " = phi ") {
+				lines[k] = phiOf.ReplaceAllStringFunc(line, func(part string) string {
+					of := phiOf.FindStringSubmatch(part)
+					if to := renamed[of[2]]; to != "" {
+						return of[1] + to + of[3]
+					}
+					return part
+				})
+			}
+		}
+		x.dst = append(x.dst[:begin], strings.Join(lines, "\n")...)
+	}
+}
+
+// replaced has what stands for functions of the library that handle exceptions.
+var replaced = strings.NewReplacer("@__cxa_allocate_exception(", "@reprise.allocate(", "@__cxa_free_exception(",
+	"@reprise.free(", "@__cxa_begin_catch(", "@reprise.begin(", "@__cxa_end_catch(", "@reprise.end(",
+	"@__cxa_get_exception_ptr(", "@reprise.pointer(")
+
+// instructionOf writes an instruction, and returns the label of the block that it goes on in if that is another
+// one.
+func (x *Exceptions) instructionOf(f *catcher, text string, line int, probes bool, ended *bool) (label string) {
+	debug := debugOf.FindString(text)
+	call := calleeOf.FindStringSubmatch(text)
+	if call == nil || strings.Contains(text, " asm ") {
+		switch resume := resumed.FindStringSubmatch(text); {
+		case resume != nil:
+			p := x.fresh()
+			x.printf("  %%%s = extractvalue { ptr, i32 } %s, 0%s\n", p, resume[1], debug)
+			x.printf("  call void @reprise.resume(ptr %%%s)%s\n", p, debug)
+			x.leave(f, debug)
+			*ended = true
+		case strings.Contains(text, " = landingpad "):
+			return x.landing(f, text, debug)
+		default:
+			x.printf("%s\n", text)
+		}
+		return ""
+	}
+	c := ehCall{}
+	if call[1][0] == '@' {
+		c.callee = resolved(x.aliases, call[1])
+	}
+	to := unwindsTo.FindStringSubmatch(text)
+	plain := text
+	if to != nil {
+		plain = strings.Replace(text[:strings.Index(text, "\n")], "invoke ", "call ", 1) + debug
+		c.unwind = to[2]
+	}
+	switch {
+	case strings.HasPrefix(c.callee, "@llvm.eh.typeid.for"):
+		name, _, _ := strings.Cut(plain, " = ")
+		class := ""
+		if of := typeInfo.FindStringSubmatch(plain); of != nil {
+			class = of[1]
+		}
+		x.printf("%s = add i32 %d, 0%s\n", name, x.typeNumber(class), debug)
+	case isThrow(c.callee):
+		x.throw(c.callee, plain, line, probes, debug)
+		if to == nil {
+			x.leave(f, debug)
+			*ended = true
+		} else {
+			x.printf("  br label %s%s\n", c.unwind, debug)
+		}
+	case !x.mayThrow(c):
+		x.printf("%s\n", replaced.Replace(plain))
+		if to != nil {
+			x.printf("  br label %s%s\n", to[1], debug)
+		}
+	default:
+		x.printf("%s\n", groupOf.ReplaceAllString(plain, ""))
+		var callee *catcher
+		if c.callee != "" {
+			callee = x.byName[c.callee]
+		}
+		is, test, out, on := x.fresh(), x.fresh(), x.fresh(), x.fresh()
+		x.printf("  %%%s = load i8, ptr %s%s\n  %%%s = icmp ne i8 %%%s, 0%s\n", is, callee.flag(), debug,
+			test, is, debug)
+		if to != nil {
+			x.printf("  br i1 %%%s, label %%%s, label %s%s\n", test, out, to[1], debug)
+		} else {
+			x.printf("  br i1 %%%s, label %%%s, label %%%s%s\n", test, out, on, debug)
+		}
+		x.printf("\n%s:\n  store i8 0, ptr %s%s\n", out, callee.flag(), debug)
+		if to != nil {
+			x.printf("  br label %s%s\n", to[2], debug)
+			return ""
+		}
+		x.leave(f, debug)
+		x.printf("\n%s:\n", on)
+		return "%" + on
+	}
+	return ""
+}
+
+// landing writes what a landing pad gives: the exception, and the number of the type of the handler that takes
+// it, 0 if none does.
+func (x *Exceptions) landing(f *catcher, text, debug string) (label string) {
+	name, _, _ := strings.Cut(strings.TrimSpace(text), " = ")
+	exception, class := x.fresh(), x.fresh()
+	x.printf("  %%%s = load ptr, ptr @reprise.exception%s\n  %%%s = load i32, ptr @reprise.class%s\n", exception, debug,
+		class, debug)
+	var handlers []string
+	for _, c := range catches.FindAllStringSubmatch(text, -1) {
+		handlers = append(handlers, strings.TrimPrefix(strings.TrimPrefix(c[1], "@_ZTI"), "null"))
+	}
+	selected := "0"
+	for _, handler := range slices.Backward(handlers) {
+		if handler == "" {
+			selected = fmt.Sprint(x.typeNumber(""))
+			continue
+		}
+		for _, thrown := range slices.Sorted(maps.Keys(x.types)) {
+			if thrown == "" || !x.catches(handler, thrown) {
+				continue
+			}
+			same, next := x.fresh(), x.fresh()
+			x.printf("  %%%s = icmp eq i32 %%%s, %d%s\n", same, class, x.types[thrown], debug)
+			x.printf("  %%%s = select i1 %%%s, i32 %d, i32 %s%s\n", next, same, x.typeNumber(handler), selected, debug)
+			selected = "%" + next
+		}
+	}
+	if f.throws && !strings.Contains(text, "\n          cleanup") && !slices.Contains(handlers, "") {
+		none, out, on := x.fresh(), x.fresh(), x.fresh()
+		x.printf("  %%%s = icmp eq i32 %s, 0%s\n  br i1 %%%s, label %%%s, label %%%s%s\n\n%s:\n", none, selected, debug,
+			none, out, on, debug, out)
+		x.leave(f, debug)
+		x.printf("\n%s:\n", on)
+		label = "%" + on
+	}
+	part := x.fresh()
+	x.printf("  %%%s = insertvalue { ptr, i32 } poison, ptr %%%s, 0%s\n", part, exception, debug)
+	x.printf("  %s = insertvalue { ptr, i32 } %%%s, i32 %s, 1%s\n", name, part, selected, debug)
+	return label
+}
+
+// throw writes that something is thrown.
+func (x *Exceptions) throw(callee, text string, line int, probes bool, debug string) {
+	for k, s := range x.sites {
+		if probes && s.line == line {
+			x.printf("  call void @%s%d()%s\n", probe, k, debug)
+		}
+	}
+	if callee == "@__cxa_rethrow" {
+		x.printf("  call void @reprise.rethrow()%s\n", debug)
+		return
+	}
+	if of := thrownHere.FindStringSubmatch(text); of != nil {
+		pointer := of[1]
+		if strings.HasPrefix(of[2], "P") {
+			pointer = "%" + x.fresh()
+			x.printf("  %s = load ptr, ptr %s%s\n", pointer, of[1], debug)
+		}
+		x.printf("  call void @reprise.raise(ptr %s, i32 %d, ptr %s, ptr %s)%s\n", of[1], x.typeNumber(of[2]), of[3],
+			pointer, debug)
+		return
+	}
+	t := throwers[strings.TrimPrefix(callee, "@")]
+	object := x.fresh()
+	x.printf("  %%%s = call ptr @reprise.allocate(i64 64)%s\n", object, debug)
+	constructor, destructor := className(t.class, "C1Ev"), className(t.class, "D1Ev")
+	if t.hasText {
+		constructor = className(t.class, "C1EPKc")
+		_, arguments, _ := strings.Cut(text, callee+"(")
+		message, _, _ := strings.Cut(arguments[:strings.LastIndex(arguments, ")")], ", ")
+		x.printf("  call void @%s(ptr %%%s, %s)%s\n", constructor, object, message, debug)
+		x.declare("@"+constructor, "declare void @"+constructor+"(ptr, ptr)")
+	} else { // its class has no constructor in the library: its table is all that it has
+		table := "@_ZTV" + t.class
+		x.printf("  store ptr getelementptr inbounds (i8, ptr %s, i64 16), ptr %%%s%s\n", table, object, debug)
+		x.declare(table, table+" = external constant { [5 x ptr] }")
+	}
+	x.declare("@"+destructor, "declare void @"+destructor+"(ptr)")
+	x.printf("  call void @reprise.raise(ptr %%%s, i32 %d, ptr @%s, ptr %%%s)%s\n", object, x.typeNumber(t.class),
+		destructor, object, debug)
+}
+
+// className returns the name of a member of a class.
+func className(class, member string) string { return "_ZN" + class + member }
+
+func (x *Exceptions) declare(name, line string) {
+	if !x.known[name] {
+		x.known[name] = true
+		x.declared = append(x.declared, line)
+	}
+}
+
+// Independent returns which of the places where exceptions are thrown, as Sites numbers them, depend on no
+// message, in a module made of the text that AppendText writes with probes. The module must not be used for
+// anything else.
+func Independent(m *Module, o Options, sites []int) ([]int, error) {
+	s, err := newSlicer(m, o)
+	if err != nil {
+		return nil, err
+	}
+	s.probing = true
+	s.note()
+	var independent []int
+	for _, k := range sites {
+		s.clear()
+		for _, i := range s.probes[fmt.Sprint(k)] {
+			s.need(i, nil, "")
+			s.needCalls(i.block.of, i)
+		}
+		s.drain()
+		if !s.dependsOnMessages() {
+			independent = append(independent, k)
+		}
+	}
+	return independent, nil
+}
+
+// dependsOnMessages reports whether what is needed is in messages, or depends on which come first.
+func (s *slicer) dependsOnMessages() bool {
+	return len(s.data) > 0 || slices.ContainsFunc(s.calls, func(i *instruction) bool {
+		return i.kept && slices.ContainsFunc(i.effects, func(e *effect) bool { return e.open })
+	})
+}
+
+// clear notes that nothing is needed.
+func (s *slicer) clear() {
+	for _, f := range s.memory.reached {
+		f.needed, f.resultUsed, f.restNeeded = false, false, false
+		for _, p := range f.params {
+			p.needed = false
+		}
+		for _, b := range f.blocks {
+			for _, i := range b.instructions {
+				i.kept, i.why = false, nil
+			}
+		}
+	}
+	for _, w := range s.written {
+		w.read = 0
+	}
+	clear(s.data)
+	clear(s.read)
+	clear(s.readers)
+}

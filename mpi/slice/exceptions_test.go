@@ -1,0 +1,115 @@
+package slice
+
+import (
+	"strings"
+	"testing"
+)
+
+// throwing returns a module with a function that throws and one that catches.
+func throwing(class, handler string) string {
+	return strings.NewReplacer("CLASS", class, "HANDLER", handler).Replace(`
+@_ZTI1B = constant { ptr, ptr } { ptr null, ptr null }
+@_ZTI1D = constant { ptr, ptr, ptr } { ptr null, ptr null, ptr @_ZTI1B }
+@_ZTI1V = constant { ptr, ptr, i32, i32, ptr, i64 } { ptr @_ZTVN10__cxxabiv121__vmi_class_type_infoE, ptr null, i32 0, i32 1, ptr @_ZTI1B, i64 -8189 }
+@_ZTI1P = constant { ptr, ptr, i32, i32, ptr, i64 } { ptr @_ZTVN10__cxxabiv121__vmi_class_type_infoE, ptr null, i32 0, i32 1, ptr @_ZTI1B, i64 0 }
+@_ZTVN10__cxxabiv121__vmi_class_type_infoE = external global ptr
+@_ZTIPKc = external constant ptr
+@_ZTIPi = external constant ptr
+declare ptr @__cxa_allocate_exception(i64)
+declare void @__cxa_throw(ptr, ptr, ptr)
+declare ptr @__cxa_begin_catch(ptr)
+declare void @__cxa_end_catch()
+declare i32 @__gxx_personality_v0(...)
+
+define i32 @thrower(i32 %x) {
+entry:
+  %cmp = icmp eq i32 %x, 0
+  br i1 %cmp, label %if.then, label %if.end
+
+if.then:
+  %e = call ptr @__cxa_allocate_exception(i64 8)
+  call void @__cxa_throw(ptr %e, ptr @_ZTICLASS, ptr null) #1
+  unreachable
+
+if.end:
+  ret i32 %x
+}
+
+define i32 @main() personality ptr @__gxx_personality_v0 {
+entry:
+  %call = invoke i32 @thrower(i32 1)
+          to label %cont unwind label %lpad
+
+cont:
+  ret i32 %call
+
+lpad:
+  %0 = landingpad { ptr, i32 }
+          catch ptr HANDLER
+  %1 = extractvalue { ptr, i32 } %0, 0
+  %2 = call ptr @__cxa_begin_catch(ptr %1)
+  call void @__cxa_end_catch()
+  ret i32 7
+}
+`)
+}
+
+func TestReadExceptions(t *testing.T) {
+	for _, tt := range []struct {
+		name, class, handler string
+		errors               int // sites that no handler goes on from
+		want                 string
+	}{
+		{"Same", "1B", "@_ZTI1B", 0, ""},
+		{"Base", "1D", "@_ZTI1B", 0, ""},
+		{"Derived", "1B", "@_ZTI1D", 1, ""},
+		{"All", "1B", "null", 0, ""},
+		{"Other", "1B", "@_ZTIPKc", 1, ""},
+		{"VirtualBase", "1V", "@_ZTI1B", 0, "base class that is virtual or not its first"},
+		{"PrivateBase", "1P", "@_ZTI1B", 1, ""},
+		{"Pointers", "PKc", "@_ZTIPi", 0, "pointer to another type"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x, err := ReadExceptions([]byte(throwing(tt.class, tt.handler)))
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Fatalf("%v, want %q", err, tt.want)
+			}
+			if err != nil {
+				return
+			}
+			if got := len(x.Sites()); got != tt.errors {
+				t.Errorf("%d errors, want %d", got, tt.errors)
+			}
+			text := string(x.AppendText(nil, true))
+			for _, gone := range []string{"invoke", "landingpad", "@__cxa_throw(ptr %", " personality "} {
+				if strings.Contains(text, gone) {
+					t.Errorf("%s is left", gone)
+				}
+			}
+			if !strings.Contains(text, "call void @"+probe+"0()") {
+				t.Error("there is no probe")
+			}
+			if _, err := Read([]byte(text)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestReadExceptionsRefused(t *testing.T) {
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"Filter", "catch ptr null", "filter [0 x ptr] zeroinitializer", "a function says that it throws"},
+		{"Pointer", "call void @__cxa_end_catch()", "call void @_ZSt17current_exceptionv(ptr %1)", "kept or asked for"},
+		{"Callback", "@thrower(i32 1)", "@outside(ptr @thrower)", "called by a library"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(throwing("1B", "null"), tt.old, tt.new, 1)
+			if _, err := ReadExceptions([]byte(text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+	if x, err := ReadExceptions([]byte("define void @main() {\nentry:\n  ret void\n}\n")); x != nil || err != nil {
+		t.Errorf("%v, %v without exceptions", x, err)
+	}
+}
