@@ -17,6 +17,7 @@ type Ignored struct {
 	Addresses bool
 	Sites     bool // the places that calls are made from
 	Files     bool // the names of files
+	Arguments bool // those of the command, which MPI_Init has
 	Polls     bool // tests and probes that find nothing: how often a program makes them is up to time
 
 	// Completions are which messages and requests come first, which is up to time, too:
@@ -35,7 +36,8 @@ const ignoredCall = math.MaxUint32
 
 // parameter reports whether arguments do not count.
 func (g *Ignored) parameter(p cst.Param) bool {
-	return g.Sites && p.Type.Class == "site" || g.Files && p.Name == "filename" || g.Completions && isStatus(p)
+	return g.Sites && p.Type.Class == "site" || g.Files && p.Name == "filename" ||
+		g.Arguments && (p.Name == "argc" || p.Name == "argv") || g.Completions && isStatus(p)
 }
 
 // compared returns a function without the parameters that do not count. Where addresses do not, NULL may

@@ -16,11 +16,20 @@ type form struct {
 	weak bool // it depends on the number of ranks, of which there are two: anything else of one coefficient would be another line through two points
 
 	what string // that it is a number of
-	open string // why it is not decided, empty if it is
+	role role
 
-	inside bool // it is less than the number of ranks in all traces
+	lenient lenience // whether it must follow from the traces
 
-	at     []*point // where it is known, and what it is there, if it may be taken from there
+	site  int64  // of the call that it is of, 0 if the traces have none
+	depth int    // loops around
+	array bool   // it is of an element
+	open  string // why it is not decided, empty if it is
+	most  string // which traces it does not fit, empty if it fits all
+
+	positive bool // it is not negative in all traces
+	inside   bool // it is less than the number of ranks in all traces
+
+	at     []*point // where it is known, and what it is there
 	values []int64
 }
 
@@ -76,13 +85,29 @@ type argument struct {
 	elements []*argument
 }
 
+// nearestValue returns the value of the largest trace that is nearest to the middle of its ranks.
+func (f *programFitter) nearestValue(what string, at []*point, values []cst.Value) cst.Value {
+	best := 0
+	for i, p := range at {
+		if p.ranks > at[best].ranks {
+			best = i
+		}
+	}
+	if slices.ContainsFunc(values, func(v cst.Value) bool { return !v.Equal(values[0]) }) {
+		f.varied[what] = true
+	}
+	return values[best]
+}
+
 // A programFitter fits what the places of a class have.
 type programFitter struct {
 	*solver
-	class *class
-	path  []*place // to where it fails
-	done  int
-	site  int64 // of the call that is fitted, or with which a loop begins; 0 if the traces have none
+	class   *class
+	path    []*place // to where it fails
+	done    int
+	lenient lenience // whether it must follow from the traces
+
+	site int64 // of the call that is fitted, or with which a loop begins; 0 if the traces have none
 }
 
 func (f *programFitter) body(body []*place) *failure {
@@ -128,7 +153,23 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	f.site = f.siteOf(first)
 	what := fmt.Sprintf("the number of iterations of the loop of %s", f.name(first))
 	p.trips, failed = f.form(what, points(p), values, p.depth, false, roleCount)
+	if digits := func(e expr) bool {
+		return e.binary
+	}; slices.ContainsFunc(p.trips.exprs, digits) && halves(p.body, p.depth) {
+		p.trips.exprs = slices.DeleteFunc(slices.Clone(p.trips.exprs), func(e expr) bool { return !e.binary })
+	}
 	return failed
+}
+
+// halves reports whether calls in a loop depend on a power of two of its iteration: it has as many as a number has
+// digits.
+func halves(body []*place, depth int) (found bool) {
+	(&class{body: body}).numbers(func(_ *place, _ string, f *form) {
+		for _, e := range f.exprs {
+			found = found || e.binary && e.uses&(1<<depth) != 0
+		}
+	})
+	return found
 }
 
 // firstCall returns the call that a loop begins with, or a loop of no calls.
@@ -180,7 +221,9 @@ func (f *programFitter) call(p *place) (failed *failure) {
 		if isGrid(fn.Name, param.Name) {
 			number = roleGrid
 		}
+		f.lenient = f.solver.lenient(param)
 		a, failed := f.argument(param.Name+" of "+fn.Name, param.Type, number, at, values, p.depth, false)
+		f.lenient = strict
 		if failed != nil {
 			return failed
 		}
@@ -264,6 +307,10 @@ func (f *programFitter) argument(what string, t cst.Type, number role, at []*poi
 		}
 	}
 	for i, v := range values {
+		if !v.Equal(values[0]) && f.lenient == ignored {
+			a.constant = f.nearestValue(what, at, values)
+			return a, nil
+		}
 		if !v.Equal(values[0]) {
 			return nil, f.fail(fmt.Sprintf("%s: %v on rank %d of %d and %v on rank %d of %d", what,
 				short(values[0]), at[0].rank, at[0].ranks, short(v), at[i].rank, at[i].ranks))
@@ -296,6 +343,10 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, number role,
 		return failed
 	}
 	if slices.Max(lengths) == 0 {
+		return nil
+	}
+	if t.Elem.Kind == cst.KindString && f.lenient == ignored {
+		a.constant = f.nearestValue(what, at, values)
 		return nil
 	}
 	var elements []cst.Value
@@ -331,14 +382,12 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, number role,
 // form fits a number.
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form,
 	*failure) {
-	r := form{what: what}
+	r := form{what: what, role: as, site: f.site, depth: depth, array: array, at: at, values: values}
 	scales := !as.is(roleRank, roleLabel, roleRequest) // it may grow with the number of ranks if it does not show it
-	r.inside = !scales
+	r.inside, r.positive = !scales, true
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks
-	}
-	if f.o.Force {
-		r.at, r.values = at, values
+		r.positive = r.positive && values[i] >= 0
 	}
 	r.exprs = f.fit(at, values, depth, array, as)
 	if len(r.exprs) == 0 && as == roleRequest {
@@ -350,7 +399,13 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	if f.site != 0 {
 		f.share(&r, fmt.Sprint(f.site, depth, as, what), at, values, one)
 	}
-	if len(r.exprs) == 0 && f.nearest {
+	if r.lenient = f.lenient; f.lenient == perRanks && byRanks(at, values) < 2 {
+		r.lenient = strict
+	}
+	if len(r.exprs) == 0 && f.solver.nearest && r.lenient == strict {
+		r.exprs, r.most = f.fitMost(at, values, depth, array, as)
+	}
+	if len(r.exprs) == 0 && (f.solver.nearest || r.lenient != strict) {
 		return r, nil
 	}
 	if len(r.exprs) == 0 {
@@ -367,8 +422,38 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	return r, nil
 }
 
+// fitMost returns the expressions of a number that fit the most traces, and which of them they do not fit.
+func (f *programFitter) fitMost(at []*point, values []int64, depth int, array bool, as role) (best []expr, but string) {
+	left := slices.Clone(f.ranks[:len(f.ranks)-1])
+	for len(left) > 1 && len(best) == 0 {
+		worst := 0
+		for i := range left {
+			without := slices.Delete(slices.Clone(left), i, i+1)
+			var points []*point
+			var of []int64
+			for k, p := range at {
+				if slices.Contains(without, p.ranks) {
+					points, of = append(points, p), append(of, values[k])
+				}
+			}
+			if len(points) == 0 {
+				continue
+			}
+			exprs := f.fit(points, of, depth, array, as)
+			if len(exprs) > 0 && (len(best) == 0 || exprs[0].bits < best[0].bits) {
+				best, worst = exprs, i
+			}
+		}
+		left = slices.Delete(left, worst, worst+1)
+	}
+	if len(best) == 0 {
+		return nil, ""
+	}
+	return best[:1], fmt.Sprintf(" has no expression, and one that fits the traces of %v ranks", left)
+}
+
 // fit returns the expressions of fewest terms of a number in the grid that is tried.
-func (f *programFitter) fit(at []*point, values []int64, depth int, array bool, as role) []expr {
+func (f *solver) fit(at []*point, values []int64, depth int, array bool, as role) []expr {
 	key := binary.AppendVarint(nil, int64(depth))
 	for i, p := range at {
 		for _, v := range []int64{values[i], p.ranks, p.rank, p.index} {
@@ -385,7 +470,7 @@ func (f *programFitter) fit(at []*point, values []int64, depth int, array bool, 
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
 		exprs = fit(f.grid, features(f.grid, depth, array), f.foreign, at, values, as)
-		if len(exprs) > 0 && exprs[0].uses != 0 && !f.holdsByIteration(&exprs[0], at, values, as) {
+		if len(exprs) > 0 && exprs[0].uses != 0 && as != roleGrid && !f.holdsByIteration(&exprs[0], at, values, as) {
 			exprs = nil
 		}
 		f.fitted[string(key)] = exprs
@@ -398,7 +483,7 @@ const maxSlices = 2
 
 // holdsByIteration reports whether an expression in iterations is what a number is in the first of them, if it
 // depends on nothing but the number of ranks there: the other iterations do not show how it grows with that.
-func (f *programFitter) holdsByIteration(e *expr, at []*point, values []int64, as role) bool {
+func (f *solver) holdsByIteration(e *expr, at []*point, values []int64, as role) bool {
 	type slice struct {
 		at     []*point
 		values []int64

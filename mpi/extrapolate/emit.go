@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -18,20 +19,25 @@ import (
 // What is made is a run on another number of ranks in a grid.
 type made struct {
 	*solver
-	grid   *grid
-	root   *class
-	parts  []merge.Part
-	hashes [][]byte // of the calls of each rank
-	forced []string
-	told   map[string]bool
-	weak   map[*form]bool
-	known  map[string]*sequitur.Grammar
+	grid     *grid
+	root     *class
+	bits     int  // how long the program is, about
+	digits   bool // it depends on binary digits
+	parts    []merge.Part
+	hashes   [][]byte // of the calls of each rank
+	problems []string // what is taken although the traces do not determine it
+	nearest  []string // what is so without a rule, as it does not count
+	told     map[string]bool
+	weak     map[*form]bool
+	known    map[string]*sequitur.Grammar
 }
 
 // make makes the parts of all ranks.
 func (m *made) make() error {
 	m.told, m.weak, m.known = make(map[string]bool), make(map[*form]bool), make(map[string]*sequitur.Grammar)
 	problems := []string{}
+	m.digits = m.binary()
+	m.nearest = slices.Sorted(maps.Keys(m.varied))
 	for number := range m.o.Ranks {
 		if m.ctx.Err() != nil {
 			return context.Cause(m.ctx)
@@ -49,7 +55,7 @@ func (m *made) make() error {
 			m.o.Progress(number + 1)
 		}
 	}
-	if m.forced = problems; len(problems) > 0 && !m.solver.forced {
+	if m.problems = problems; len(problems) > 0 && !m.solver.forced {
 		return &Error{Problems: problems}
 	}
 	return nil
@@ -73,10 +79,10 @@ func (m *made) fits() []Fit {
 	return list
 }
 
-// alike returns which numbers are the same in all traces, and have a value.
+// alike returns which counts are the same in all traces, and have a value.
 func (m *made) alike(value int64) (list []string) {
 	m.root.forms(m.declared, func(_ *class, fn, parameter string, f form) {
-		if !f.exprs[0].constant {
+		if !f.exprs[0].constant || f.role.is(roleRank, roleLabel, roleRequest) || f.lenient == ignored {
 			return
 		}
 		if v, _ := f.exprs[0].at(new(point)); v != value {
@@ -90,6 +96,132 @@ func (m *made) alike(value int64) (list []string) {
 		}
 	})
 	return list
+}
+
+// dependsOn reports whether the program may depend on a feature that is the same in all traces: on an extent of
+// its grid, on what its loops may count, and on binary digits if it depends on such ones otherwise.
+func (m *made) dependsOn(x feature, value int64) bool {
+	switch {
+	case x.extent, x.name == ofN.name:
+		return true
+	case x.part == 1: // programs treat powers of two in their own way
+		return true
+	case x.part > 1:
+		return x.part == 2 && m.root.tellsParity()
+	case x.binary && m.digits:
+		return true
+	}
+	return value > 1 && x.bits <= length(value)+maxLonger && m.counts(value)
+}
+
+// foreign reports whether the program depends on an extent of a grid that the ranks are not in.
+func (m *made) foreign() (found bool) {
+	m.root.forms(m.declared, func(_ *class, _, _ string, f form) {
+		found = found || !f.exprs[0].constant && f.exprs[0].bits >= foreignBits &&
+			strings.Contains(f.exprs[0].text, "MPI_Dims_create")
+	})
+	return found
+}
+
+// counts reports whether a loop of the program has so many iterations in all traces.
+func (m *made) counts(value int64) (found bool) {
+	m.root.forms(m.declared, func(_ *class, fn, _ string, f form) {
+		if fn == "" && f.exprs[0].constant {
+			v, _ := f.exprs[0].at(new(point))
+			found = found || v == value
+		}
+	})
+	return found
+}
+
+// binary reports whether the program depends on binary digits.
+func (m *made) binary() (found bool) {
+	m.root.forms(m.declared, func(_ *class, _, _ string, f form) { found = found || f.exprs[0].binary })
+	return found || m.root.tellsParity()
+}
+
+// tellsParity reports whether even ranks and odd ones differ.
+func (c *class) tellsParity() bool {
+	return c.finer != nil && c.split >= parity || slices.ContainsFunc(c.order, (*class).tellsParity)
+}
+
+// bits returns how long a program is: calls that several classes make alike count once, but for a reference.
+func (c *class) bits() (sum int) {
+	known := make(map[string]bool)
+	const perClass, perPlace, perLoop = 4, 1, 3
+	c.leaves(func(c *class) {
+		sum += perClass
+		c.numbers(func(p *place, key string, f *form) {
+			if len(f.exprs) == 0 {
+				return
+			}
+			if key = fmt.Sprint(p.like[labelled], " ", key, " ", f.exprs[0].text); !known[key] {
+				known[key] = true
+				sum += f.exprs[0].bits
+			}
+		})
+		var count func(body []*place)
+		count = func(body []*place) {
+			for _, p := range body {
+				if sum += perPlace; p.loop {
+					sum += perLoop
+				}
+				count(p.body)
+			}
+		}
+		count(c.body)
+	})
+	return sum
+}
+
+// leaves yields the classes that have a program.
+func (c *class) leaves(yield func(c *class)) {
+	if c.finer == nil {
+		yield(c)
+	}
+	for _, finer := range c.order {
+		finer.leaves(yield)
+	}
+}
+
+// numbers yields all numbers of the program of a class, with what tells those of a place apart.
+func (c *class) numbers(yield func(p *place, key string, f *form)) {
+	var numbers func(p *place, key string, a *argument)
+	numbers = func(p *place, key string, a *argument) {
+		for i := range a.numbers {
+			yield(p, fmt.Sprint(key, " ", i), &a.numbers[i])
+		}
+		if a.kind == cst.KindArray && a.constant.Kind() == 0 {
+			yield(p, key+" length", &a.length)
+		}
+		if a.rule != nil {
+			numbers(p, key+" rule", a.rule)
+		}
+		for i, e := range a.elements {
+			numbers(p, fmt.Sprint(key, " element ", i), e)
+		}
+	}
+	var walk func(body []*place)
+	walk = func(body []*place) {
+		for _, p := range body {
+			if p.loop {
+				walk(p.body)
+				yield(p, "trips", &p.trips)
+				continue
+			}
+			if p.call == nil {
+				continue
+			}
+			for i, a := range p.call.args {
+				numbers(p, fmt.Sprint(i), a)
+			}
+			if p.call.grouped {
+				yield(p, "rank in the group", &p.call.group[0])
+				yield(p, "size of the group", &p.call.group[1])
+			}
+		}
+	}
+	walk(c.body)
 }
 
 // forms yields the numbers that have an expression: the name of the function, nothing for a loop, and what it
@@ -181,6 +313,9 @@ func (w *writer) rank(number int) error {
 		w.class = next
 	}
 	for _, x := range w.class.alike {
+		if !w.digits {
+			break
+		}
 		if v := x.of(&w.at); v != x.value {
 			w.problem(fmt.Sprintf("%s: what depends on the %s: %d in all traces, and %d on some ranks of %d",
 				w.class.name, x.name, x.value, v, w.o.Ranks))
@@ -242,6 +377,12 @@ func (w *writer) grammar(begin int, blocks []block) *sequitur.Grammar {
 // value returns what a form is at a point: of what is not determined, what is known next to it.
 func (w *writer) value(f *form) int64 {
 	v, problem := w.determined(f)
+	if problem != "" && f.lenient != strict {
+		if at, nearest := f.nearest(&w.at); at != nil {
+			w.taken(f.what)
+			return nearest
+		}
+	}
 	if f.weak {
 		w.weak[f] = true
 	}
@@ -249,12 +390,40 @@ func (w *writer) value(f *form) int64 {
 		return v
 	}
 	problem = w.class.name + ": " + f.what + problem
-	if at, nearest := f.nearest(&w.at); at != nil {
-		problem += fmt.Sprintf(": taken from the trace of %d ranks", at.ranks)
-		v = nearest
+	if w.o.Force {
+		var how string
+		if v, how = w.forced(f, v); how != "" {
+			problem += ": " + how
+		}
 	}
 	w.problem(problem)
 	return v
+}
+
+// forced returns what a form is at a point that the traces do not determine, and how it is known: by the shortest
+// rule, or else from what is known next to it.
+func (w *writer) forced(f *form, v int64) (int64, string) {
+	for _, e := range f.exprs {
+		v, ok := e.at(&w.at)
+		if ok && w.at.defined(e.uses) && !(f.inside && v >= w.at.ranks) && !(f.positive && v < 0) {
+			return v, "the shortest rule is taken, " + e.text
+		}
+	}
+	at, nearest := f.nearest(&w.at)
+	if at == nil {
+		return v, ""
+	}
+	if f.role == roleRank && nearest >= 0 {
+		nearest %= w.at.ranks
+	}
+	return nearest, fmt.Sprintf("taken from the trace of %d ranks", at.ranks)
+}
+
+// taken takes note of what is that of the nearest rank.
+func (m *made) taken(what string) {
+	if !slices.Contains(m.nearest, what) {
+		m.nearest = append(m.nearest, what)
+	}
 }
 
 // determined returns what a form is at a point, and why it is not determined, nothing if it is.
@@ -278,8 +447,14 @@ func (w *writer) determined(f *form) (v int64, problem string) {
 	case f.inside && !f.exprs[0].constant && v >= w.at.ranks:
 		return v, fmt.Sprintf(": %s is %d on rank %d of %d: there is no such rank", f.exprs[0].text, v,
 			w.at.rank, w.at.ranks)
+	case v < 0 && f.positive && !f.exprs[0].constant:
+		return v, fmt.Sprintf(": %s is %d on rank %d of %d: it is negative on no rank of the traces",
+			f.exprs[0].text, v,
+			w.at.rank, w.at.ranks)
 	case f.open != "":
 		return v, f.open
+	case f.most != "":
+		return v, f.most
 	}
 	return v, ""
 }

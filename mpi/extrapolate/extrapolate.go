@@ -20,12 +20,16 @@ import (
 
 // Options say what is made.
 type Options struct {
-	Ranks int  // of the run, at least 1
-	Force bool // what is not determined is taken from the nearest rank of the largest trace
+	Ranks int // of the run, at least 1
+	// Force has what is not determined follow the shortest rule that fits the most traces. What has none is that of
+	// the nearest rank of the largest trace.
+	Force bool
 	// Check tells what cannot be right in a run, a text each, or is nil. What is made must pass it
 	// if the largest trace does. [github.com/reprise-trace/reprise/query.Faults] looks for messages
 	// that do not match, and deadlocks.
 	Check func(ctx context.Context, run *trace.Trace) (faults []string, err error)
+
+	Ignore Ignored // what does not count
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil
 }
@@ -37,6 +41,10 @@ type Result struct {
 	Fits   []Fit    `json:"fits"`
 	Weak   int      `json:"weak_fits"` // expressions that only two numbers of ranks confirm
 	Forced []string `json:"forced"`    // what is taken although the traces do not determine it
+
+	// Nearest are the arguments that do not count, or differ between executables for each number of ranks, and
+	// have no expression: they are those of the nearest rank of the largest trace.
+	Nearest []string `json:"nearest"`
 
 	parts merge.Accumulator
 }
@@ -85,7 +93,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 				"extrapolate: two traces of %d ranks: they must be of different numbers of ranks", t.Ranks())
 		}
 	}
-	s, err := newSolver(ctx, traces, o, true)
+	runs := !o.Ignore.Addresses || slices.ContainsFunc(traces, func(t *trace.Trace) bool { return !isShort(t) })
+	s, err := newSolver(ctx, traces, o, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +122,14 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 // newSolver returns a solver that has read traces: with runs of what advances, or with a call for each value.
 func newSolver(ctx context.Context, traces []*trace.Trace, o Options, runs bool) (*solver, error) {
 	s := &solver{ctx: ctx, o: o, numbers: make(interner), calls: make(interner), declared: new(cst.Table),
-		streamed: make(map[int]cst.Function)}
+		streamed: make(map[int]cst.Function), varied: make(map[string]bool)}
 	for _, t := range traces {
 		// All of a rank is in memory, and what its grammar and its arguments are compared with.
 		const rankMemory = 4 << 10
 		if err := memory.Check(t, "ranks", uint64(t.RankSet().Len()), rankMemory); err != nil {
 			return nil, err
 		}
-		if err := s.read(t, runs); err != nil {
+		if err := s.read(t, sitesOf(t, traces[len(traces)-1]), runs); err != nil {
 			return nil, err
 		}
 	}
@@ -133,10 +142,9 @@ func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 	m, err := s.solve()
 	err = s.seen(m, err)
 	if s.o.Force && errors.As(err, &wrong) {
-		if forced, err2 := s.force(); err2 == nil {
-			if m, err = forced, nil; len(m.forced) == 0 {
-				m.forced = wrong.Problems
-			}
+		if forced, err2 := s.force(m); err2 == nil {
+			m, err = forced, nil
+			m.problems = also(m.problems, wrong.Problems)
 		}
 	}
 	if s.ctx.Err() != nil {
@@ -145,7 +153,8 @@ func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Ranks: s.o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.forced}
+	r := &Result{Ranks: s.o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.problems,
+		Nearest: append([]string{}, m.nearest...)}
 	for _, p := range m.parts {
 		if err := r.parts.Add(p); err != nil {
 			return nil, err
@@ -164,6 +173,16 @@ func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// also returns problems, and others that are not told among them.
+func also(problems, others []string) []string {
+	for _, other := range others {
+		if !slices.ContainsFunc(problems, func(p string) bool { return strings.HasPrefix(p, other) }) {
+			problems = append(problems, other)
+		}
+	}
+	return problems
 }
 
 // originOf returns what of who made the largest trace holds of a run on another number of ranks: which
@@ -192,8 +211,8 @@ type rank struct {
 	folded [likenesses][]*node
 }
 
-// read reads the ranks of a trace, with runs of what advances or without.
-func (s *solver) read(t *trace.Trace, runs bool) error {
+// read reads the ranks of a trace whose sites have other numbers, with runs of what advances or without.
+func (s *solver) read(t *trace.Trace, sites map[int64]int64, runs bool) error {
 	switch {
 	case !t.Content().Exact:
 		return errors.New(
@@ -219,7 +238,12 @@ func (s *solver) read(t *trace.Trace, runs bool) error {
 		if err != nil {
 			return err
 		}
-		r, err := s.readRank(&part, int64(t.Ranks()))
+		if s.o.Ignore.Addresses && part.Streams == nil && part.Grammar.Len() <= maxPlain {
+			if part, err = renumbered(part); err != nil {
+				return err
+			}
+		}
+		r, err := s.readRank(&part, sites, int64(t.Ranks()))
 		if err != nil {
 			return fmt.Errorf("extrapolate: rank %d of %d: %w", number, t.Ranks(), err)
 		}
@@ -230,7 +254,7 @@ func (s *solver) read(t *trace.Trace, runs bool) error {
 }
 
 // readRank reads a rank of so many.
-func (s *solver) readRank(part *merge.Part, ranks int64) (r *rank, err error) {
+func (s *solver) readRank(part *merge.Part, sites map[int64]int64, ranks int64) (r *rank, err error) {
 	r = &rank{groups: part.CallGroups}
 	r.point.ranks, r.point.rank = ranks, int64(part.Rank)
 	s.longest = max(s.longest, part.Grammar.Len())
@@ -247,6 +271,12 @@ func (s *solver) readRank(part *merge.Part, ranks int64) (r *rank, err error) {
 	f := folder{numbers: s.numbers}
 	for fn, args := range part.Table.All() {
 		terminal := uint32(len(f.calls))
+		if i := layout.SiteOf(&part.Table.Functions()[fn]); i >= 0 {
+			if site, ok := sites[args[i].Int()]; ok {
+				args = slices.Clone(args)
+				args[i] = cst.Handle(site)
+			}
+		}
 		s.call(r, &f, fns[fn], part.Table.Functions()[fn].Params, args, streams.Slots[terminal])
 	}
 	if r.folded[equal], err = f.grammar(part.Grammar); err != nil {
@@ -273,14 +303,14 @@ func (s *solver) call(r *rank, f *folder, fn int, params []cst.Param, args []cst
 	r.fns, r.args, r.slots = append(r.fns, fn), append(r.args, args), append(r.slots, slots)
 	n := &node{terminal: uint32(len(f.calls))}
 	for like := range likenesses {
-		n.ids[like] = s.numbers.number(fmt.Appendf(callKey(fn, params, args, like), "/%x", slots))
+		n.ids[like] = s.numbers.number(fmt.Appendf(s.callKey(fn, params, args, like), "/%x", slots))
 	}
 	f.calls = append(f.calls, n)
 	return n
 }
 
 // callKey returns what calls have in common that are so much alike.
-func callKey(fn int, params []cst.Param, args []cst.Value, like likeness) []byte {
+func (s *solver) callKey(fn int, params []cst.Param, args []cst.Value, like likeness) []byte {
 	key := fmt.Appendf([]byte{0}, "%d", fn)
 	var add func(t cst.Type, v cst.Value)
 	add = func(t cst.Type, v cst.Value) {
@@ -314,7 +344,9 @@ func callKey(fn int, params []cst.Param, args []cst.Value, like likeness) []byte
 		}
 	}
 	for i, p := range params {
-		add(p.Type, args[i])
+		if s.lenient(p) != ignored || p.Type.Kind == cst.KindPointer && like == equal {
+			add(p.Type, args[i])
+		}
 	}
 	return key
 }

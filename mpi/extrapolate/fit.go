@@ -23,13 +23,22 @@ type expr struct {
 
 // terms are what an expression is made of.
 type terms struct {
-	uses uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
-	bits int  // how long it is, about: likely ones are short
+	uses   uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
+	bits   int  // how long it is, about: likely ones are short
+	binary bool // it depends on the binary digits of a number
+	extent bool // it is an extent of a grid, and nothing else
 }
 
-func (t terms) and(u terms) terms { return terms{t.uses | u.uses, t.bits + u.bits + 1} }
+func (t terms) and(u terms) terms {
+	return terms{uses: t.uses | u.uses, bits: t.bits + u.bits + 1, binary: t.binary || u.binary}
+}
 
-func (t terms) longer(bits int) terms { return terms{t.uses, t.bits + bits} }
+func (t terms) longer(bits int) terms {
+	return terms{t.uses, t.bits + bits, t.binary, t.extent && bits == 0}
+}
+
+// digits returns the terms of what depends on binary digits.
+func (t terms) digits() terms { return terms{uses: t.uses, bits: t.bits, binary: true} }
 
 // length returns that of a number that is added to an expression, or less one is a factor of it.
 func length(a int64) int {
@@ -60,7 +69,8 @@ type fitter struct {
 	extents  []feature // of this grid and of others
 	points   []*point
 	values   []int64
-	ranks    bool // they may be ranks
+	ranks    bool  // they may be ranks
+	none     int64 // what stands for no rank where a peer is outside, 0 if all are ranks
 	role     role
 	found    []expr
 }
@@ -70,6 +80,13 @@ type fitter struct {
 // other ranks.
 func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as role) []expr {
 	f := &fitter{grid: g, role: as, ranks: as.is(roleRank, roleLabel, roleRequest), points: points, values: values}
+	if as == roleRank { // which is hardly a logarithm
+		for i := range fs {
+			if fs[i].binary && !strings.HasPrefix(fs[i].name, "lowest") && fs[i].uses == 0 {
+				fs[i].terms = fs[i].longer(rankLog)
+			}
+		}
+	}
 	for _, x := range slices.Concat(fs, foreign) {
 		if !x.odd && (x.extent || x.foreign) {
 			f.extents = append(f.extents, x)
@@ -79,6 +96,12 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 		fs = slices.Concat(fs, foreign)
 	}
 	f.apart()
+	f.outside()
+	if role := as; role == roleGrid {
+		if f.extentsInOrder(); len(f.found) > 0 {
+			return f.found
+		}
+	}
 	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd || x.far })
 	evidence := f.evidence()
 	if byRanks(points, values) > 0 && evidence >= 2 {
@@ -87,7 +110,31 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 		f.stages(fs, plain, evidence)
 	}
 	f.rivals()
+	f.weigh()
 	return f.found
+}
+
+// How much longer a rival is at most, in bits: it is less likely by so many powers of two. Ranks are mostly
+// neighbours.
+const (
+	maxLonger     = 3
+	maxLongerRank = 2
+)
+
+// weigh drops what is found and is much longer than the shortest of it.
+func (f *fitter) weigh() {
+	if len(f.found) == 0 {
+		return
+	}
+	if f.role == roleGrid && slices.ContainsFunc(f.found, func(e expr) bool { return e.extent }) {
+		f.found = slices.DeleteFunc(f.found, func(e expr) bool { return !e.extent })
+	}
+	longest := slices.MinFunc(f.found, func(a, b expr) int { return a.bits - b.bits }).bits + maxLonger
+	if f.ranks {
+		longest += maxLongerRank - maxLonger
+	}
+	f.found = slices.DeleteFunc(f.found, func(e expr) bool { return e.bits > longest })
+	slices.SortStableFunc(f.found, func(a, b expr) int { return a.bits - b.bits }) // the shortest has the name
 }
 
 // stages tries expressions of more and more terms until one holds.
@@ -114,8 +161,8 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 	}
 }
 
-// scaling finds the expressions of what depends on nothing but the number of ranks, those of one and of two
-// features together: they must agree.
+// scaling finds the expressions of what depends on nothing but the number of ranks, of all kinds together: the
+// shortest counts, and those that are not much longer must agree.
 func (f *fitter) scaling(fs []feature, evidence int) {
 	f.constants()
 	f.features = slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
@@ -138,42 +185,50 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 	if f.exact(); slices.ContainsFunc(f.found, func(e expr) bool { return e.text == "N" }) {
 		return
 	}
+	all := f.features
+	near := slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.far })
+	plain := slices.DeleteFunc(slices.Clone(near), func(x feature) bool { return x.odd })
 	f.ranksNear()
-	every := slices.Clone(f.features)
-	steps := []func(){func() {
-		f.terms()
-		if evidence == 3 && len(f.found) == 0 {
-			return
-		}
-		f.features = slices.DeleteFunc(f.features, func(x feature) bool { return x.far })
-		f.products()
-		all := f.features
-		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
-		f.pairs()
-		if evidence > 5 {
-			f.features = all
-		}
-		if evidence > 3 {
-			f.lines()
-		}
-		f.features = all
-	}}
+	f.terms()
+	f.features = near
+	f.products()
+	f.features = plain
+	f.pairs()
+	f.factors()
 	if evidence > 4 {
-		steps = append(steps, f.triples)
+		f.triples()
 	}
 	if evidence > 5 {
-		steps = append(steps, f.planes)
+		f.features = near
 	}
-	for _, try := range steps {
-		if len(f.found) > 0 {
-			break
+	if evidence > 3 {
+		f.lines()
+	}
+	for _, x := range plain {
+		f.partPlus(x)
+	}
+	f.features = all
+	f.line(f.monomials(false))
+	if evidence > 5 && len(f.found) == 0 {
+		f.planes()
+	}
+	f.confirm()
+}
+
+// minConfirmed is by how many bits the values are longer at least than the expression that they are of.
+const minConfirmed = 3
+
+// confirm drops expressions that are not shorter than the values that they are of: of few numbers, anything
+// is an expression.
+func (f *fitter) confirm() {
+	known, data := make(map[int64]bool), 0
+	for i, p := range f.points {
+		if !known[p.ranks] {
+			known[p.ranks] = true
+			data += length(f.values[i])
 		}
-		try()
 	}
-	if len(f.found) > 0 && evidence <= 5 { // lines of logarithms and roots are not found of so few, and may be what the program has
-		f.features = every
-		f.line(f.monomials(false))
-	}
+	f.found = slices.DeleteFunc(f.found, func(e expr) bool { return e.bits+minConfirmed > data })
 }
 
 // oddness orders features by how likely they are.
@@ -295,8 +350,54 @@ func (e *expr) holds(points []*point, values []int64) bool {
 	return true
 }
 
+// outside finds what stands for no rank, and puts a point first that has a rank.
+func (f *fitter) outside() {
+	if f.role != roleRank {
+		return
+	}
+	first, none := -1, int64(0)
+	for i, v := range f.values {
+		switch {
+		case v >= 0:
+			if first < 0 {
+				first = i
+			}
+		case none != 0 && none != v:
+			return
+		default:
+			none = v
+		}
+	}
+	if first < 0 || none == 0 {
+		return
+	}
+	f.none = none
+	f.points, f.values = slices.Clone(f.points), slices.Clone(f.values)
+	f.points[0], f.points[first] = f.points[first], f.points[0]
+	f.values[0], f.values[first] = f.values[first], f.values[0]
+}
+
+// orNone returns an expression that is no rank where another is outside.
+func (f *fitter) orNone(e expr, inside func(p *point, v int64) bool) expr {
+	of, none := e.at, f.none
+	e.text, e.terms = e.text+" or none", e.terms.longer(1)
+	e.at = func(p *point) (int64, bool) {
+		v, ok := of(p)
+		if ok && !inside(p, v) {
+			return none, true
+		}
+		return v, ok
+	}
+	return e
+}
+
+func isRank(p *point, v int64) bool { return v >= 0 && v < p.ranks }
+
 // try keeps an expression if it has the values at all points and is confirmed.
 func (f *fitter) try(e expr) {
+	if f.none != 0 && !e.constant && !strings.HasSuffix(e.text, " or none") {
+		e = f.orNone(e, isRank)
+	}
 	if !e.holds(f.points, f.values) {
 		return
 	}
@@ -318,7 +419,9 @@ func (f *fitter) try(e expr) {
 
 func (f *fitter) constants() {
 	v := f.values[0]
-	f.try(expr{text: fmt.Sprint(v), constant: true, at: func(*point) (int64, bool) { return v, true }})
+	f.try(expr{text: fmt.Sprint(v), constant: true, terms: terms{bits: length(v)}, at: func(*point) (int64, bool) {
+		return v, true
+	}})
 }
 
 // plus writes a number that is added to an expression.
@@ -352,7 +455,11 @@ func (x feature) monomial() monomial {
 }
 
 func (x feature) inverse() monomial {
-	return monomial{"1/" + x.name, func(p *point) (int64, int64, bool) { return 1, x.of(p), true }, x.terms}
+	t := x.terms
+	if x.binary { // hardly anything is divided by a logarithm
+		t = t.longer(3)
+	}
+	return monomial{"1/" + x.name, func(p *point) (int64, int64, bool) { return 1, x.of(p), true }, t}
 }
 
 // scaled tries a/b times a monomial, of one coefficient.
@@ -413,7 +520,9 @@ func (f *fitter) shifted(text string, t terms, of func(p *point) (int64, bool)) 
 // them.
 func (f *fitter) ranksNear() {
 	if f.ranks {
-		f.neighbours(1)
+		for dims := range 3 {
+			f.neighbours(dims + 1)
+		}
 		f.ring("", terms{}, func(*point) int64 { return 0 })
 		f.steps()
 	}
@@ -434,9 +543,17 @@ func (f *fitter) terms() {
 		f.divided(x, false)
 	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
-		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a)},
+		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a), binary: true},
 			at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
 	}
+}
+
+// rounding returns how long it is that a number is rounded: ranks are hardly parts of others.
+func (f *fitter) rounding() int {
+	if f.role == roleRank {
+		return 3
+	}
+	return 2
 }
 
 // divided tries quotients that are rounded, down and up, with a number added or without.
@@ -444,7 +561,7 @@ func (f *fitter) divided(x feature, shifted bool) {
 	for by := int64(2); by <= 8; by++ {
 		for i, lead := range []int64{0, by - 1} {
 			of := func(p *point) (int64, bool) { return (x.of(p) + lead) / by, x.of(p) >= 0 }
-			t := x.terms.longer(length(by-1) + 1)
+			t := x.terms.longer(length(by-1) + f.rounding())
 			name := fmt.Sprintf("%s/%d rounded %s", x.name, by, [...]string{"down", "up"}[i])
 			if shifted {
 				f.shifted(name, t, of)
@@ -482,7 +599,7 @@ func (f *fitter) steps() {
 				continue
 			}
 			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)),
-				terms: x.terms.longer(length(k - 1)), at: func(p *point) (int64, bool) {
+				terms: x.terms.longer(1 + length(k-1)), at: func(p *point) (int64, bool) {
 					return mod(p.rank+k*x.of(p), p.ranks), true
 				}})
 		}
@@ -491,7 +608,13 @@ func (f *fitter) steps() {
 
 // largest returns the first point of the largest number of ranks.
 func (f *fitter) largest() *point {
-	return slices.MaxFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) })
+	best := f.points[0]
+	for i, p := range f.points {
+		if p.ranks > best.ranks && (f.none == 0 || f.values[i] != f.none) {
+			best = p
+		}
+	}
+	return best
 }
 
 // nearest returns the least number that is a modulo n, two if there are two.
@@ -548,12 +671,12 @@ func (f *fitter) neighbours(dims int) {
 	for _, step := range steps {
 		wrapped := ""
 		plain := "rank"
-		var t terms
+		t := terms{bits: -1}
 		for d, n := range names(f.grid.dims) {
 			if step[d] != 0 {
 				wrapped += fmt.Sprintf(" %s%+d", n.at, step[d])
 				plain += fmt.Sprintf("%+d %s", step[d], n.at)
-				t.bits += length(abs(step[d]) - 1)
+				t.bits += 1 + length(abs(step[d])-1)
 			}
 		}
 		f.try(expr{text: "rank at" + wrapped, terms: t, at: func(p *point) (int64, bool) {
@@ -563,12 +686,23 @@ func (f *fitter) neighbours(dims int) {
 			}
 			return v, true
 		}})
-		f.try(expr{text: plain, terms: t, at: func(p *point) (int64, bool) {
+		e := expr{text: plain, terms: t, at: func(p *point) (int64, bool) {
 			v := p.rank
 			for d, by := range step {
 				v += by * p.stride[d]
 			}
 			return v, true
-		}})
+		}}
+		f.try(e)
+		if f.none != 0 {
+			f.try(f.orNone(e, func(p *point, _ int64) bool {
+				for d, by := range step {
+					if at := p.at[d] + by; at < 0 || at >= p.extent[d] {
+						return false
+					}
+				}
+				return true
+			}))
+		}
 	}
 }

@@ -2,8 +2,8 @@ package extrapolate
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	gosort "sort"
 )
 
 // products tries those of two features.
@@ -43,9 +43,8 @@ func (f *fitter) pairs() {
 	}
 	f.blocks()
 	if f.ranks {
-		f.neighbours(2)
-		f.neighbours(3)
 		f.transposed()
+		f.skewed()
 	}
 	for _, x := range f.features {
 		if x.uses == 0 {
@@ -68,7 +67,7 @@ func (f *fitter) pairs() {
 // exchanged tries partners in butterflies: whose rank, or coordinate, differs in a bit.
 func (f *fitter) exchanged(x feature) {
 	mask := func(text string, of func(p *point) int64) {
-		f.try(expr{text: "rank xor " + text, terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
+		f.try(expr{text: "rank xor " + text, terms: x.terms.longer(2).digits(), at: func(p *point) (int64, bool) {
 			return p.rank ^ of(p), true
 		}})
 	}
@@ -80,7 +79,7 @@ func (f *fitter) exchanged(x feature) {
 	}
 	for d, n := range names(f.grid.dims) {
 		along := func(text string, of func(p *point) int64) {
-			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), terms: x.terms.longer(2),
+			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), terms: x.terms.longer(2).digits(),
 				at: func(p *point) (int64, bool) {
 					return p.rank + (p.at[d]^of(p)-p.at[d])*p.stride[d], true
 				}})
@@ -116,6 +115,37 @@ func (f *fitter) along(x feature) {
 	}
 }
 
+// inSquares returns the rank with two coordinates exchanged, of which one counts as many ranks of a row together
+// as make the grid square.
+func inSquares(e, d int) func(p *point) (int64, bool) {
+	return func(p *point) (int64, bool) {
+		q, ok := div(p.extent[e], p.extent[d])
+		if !ok {
+			return 0, false
+		}
+		x, rest, y := p.at[e]/q, p.at[e]%q, p.at[d]
+		return p.rank + (y*q+rest-p.at[e])*p.stride[e] + (x-p.at[d])*p.stride[d], true
+	}
+}
+
+// skewed tries the rank that is as many steps away in one dimension as its coordinate in another is.
+func (f *fitter) skewed() {
+	for d := range f.grid.dims {
+		for e := range f.grid.dims {
+			for _, sign := range []int64{1, -1} {
+				if d == e {
+					continue
+				}
+				f.try(expr{text: fmt.Sprintf("rank at %s%+d*%s", names(f.grid.dims)[d].at, sign,
+					names(f.grid.dims)[e].at),
+					terms: terms{bits: 3}, at: func(p *point) (int64, bool) {
+						return p.rank + (mod(p.at[d]+sign*p.at[e], p.extent[d])-p.at[d])*p.stride[d], true
+					}})
+			}
+		}
+	}
+}
+
 // transposed tries the rank with two coordinates exchanged.
 func (f *fitter) transposed() {
 	for d := range f.grid.dims {
@@ -125,58 +155,128 @@ func (f *fitter) transposed() {
 				by := p.at[d] - p.at[e]
 				return p.rank + by*p.stride[e] - by*p.stride[d], true
 			}})
+			f.try(expr{text: fmt.Sprintf("rank with %s and %s exchanged in squares", names(f.grid.dims)[e].at,
+				names(f.grid.dims)[d].at), terms: terms{bits: 5}, at: inSquares(e, d)})
 		}
 	}
 }
 
-// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension,
-// and multiples of the parts: what the larger ones have more shows of what.
-func (f *fitter) blocks() {
-	multiple := max(1, f.spread())
-	try := func(text string, divisor func(p *point) int64, lead func(p *point) int64) {
-		low, high := int64(0), int64(math.MaxInt64)
-		for i, p := range f.points { // (n + lead) / divisor = value
-			e, c := divisor(p), lead(p)
-			v, ok := div(f.values[i], multiple)
-			v, ok2 := mul(v, e)
-			if !ok || !ok2 || f.values[i] < 0 || e <= 0 {
-				return
-			}
-			low, high = max(low, v-c), min(high, v-c+e-1)
-		}
-		if low > high || high-low > 1<<20 {
-			return
-		}
-		for _, n := range slices.Compact([]int64{low, high}) { // all that are between lie between these
-			text := fmt.Sprintf(text, n)
-			if multiple > 1 {
-				text = fmt.Sprintf("%d*(%s)", multiple, text)
-			}
-			f.try(expr{text: text, terms: terms{bits: 1 + length(n) + length(multiple-1)},
-				at: func(p *point) (int64, bool) {
-					return mul((n+lead(p))/divisor(p), multiple)
-				}})
-		}
-	}
-	dims := func(e, c func(p *point) int64, extent, at string) {
-		try("%d/"+extent+", more for low "+at, e, func(p *point) int64 { return e(p) - 1 - c(p) })
-		try("%d/"+extent+", more for high "+at, e, c)
-		f.rests(multiple, e, c, extent, at)
-		try("%d/"+extent+", rounded down", e, func(*point) int64 { return 0 })
-		try("%d/"+extent+", rounded up", e, func(p *point) int64 { return e(p) - 1 })
-	}
-	dims(func(p *point) int64 { return p.ranks }, func(p *point) int64 { return p.rank }, "N", "ranks")
+// A division is into parts, of which one is at a place.
+type division struct {
+	extent, at         func(p *point) int64
+	extentName, atName string
+	terms
+}
+
+// divisions are what programs divide by: all ranks, or the extents of a grid, and where a rank, an iteration or
+// an element of an array has its part.
+func (f *fitter) divisions() (list []division) {
+	n := func(p *point) int64 { return p.ranks }
+	list = append(list, division{extent: n, at: func(p *point) int64 {
+		return p.rank
+	}, extentName: "N", atName: "ranks"})
 	if f.grid.dims > 1 {
 		for d, n := range names(f.grid.dims) {
-			dims(func(p *point) int64 { return p.extent[d] }, func(p *point) int64 {
+			list = append(list, division{extent: func(p *point) int64 { return p.extent[d] }, at: func(p *point) int64 {
 				return p.at[d]
-			}, n.extent, n.at+"s")
+			}, extentName: n.extent, atName: n.at + "s", terms: terms{bits: 2}})
 		}
+	}
+	for _, x := range f.features {
+		if x.uses == 0 || x.binary || x.derived {
+			continue
+		}
+		for more := range int64(2) {
+			list = append(list, division{extent: n, at: func(p *point) int64 { return x.of(p) + more }, extentName: "N",
+				atName: plus(x.name, more), terms: x.terms.longer(1 + length(more))})
+		}
+	}
+	return list
+}
+
+// maxDivided bounds what is divided.
+const maxDivided = 1 << 40
+
+// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension,
+// where they begin, and multiples of them: what the larger ones have more shows of what.
+func (f *fitter) blocks() {
+	multiple := max(1, f.spread())
+	for _, d := range f.divisions() {
+		for _, times := range slices.Compact([]int64{multiple, 1}) {
+			if f.role.is(roleRank, roleLabel, roleRequest) && times > 1 {
+				continue
+			}
+			low := func(n, e, c int64) int64 { return (n + e - 1 - c) / e }
+			f.divide(d, "%d/"+d.extentName+", rounded down", 0, times, func(n, e, c int64) int64 { return n / e })
+			f.divide(d, "%d/"+d.extentName+", rounded up", 1, times, func(n, e, c int64) int64 {
+				return (n + e - 1) / e
+			})
+			f.divide(d, "%d/"+d.extentName+", more for low "+d.atName, 1, times, low)
+			f.divide(d, "%d/"+d.extentName+", more for high "+d.atName, 2, times, func(n, e, c int64) int64 {
+				return (n + c) / e
+			})
+			f.divide(d, "beginning of %d/"+d.extentName+", more for low "+d.atName, 2, times,
+				func(n, e, c int64) int64 {
+					return c*(n/e) + min(c, n%e)
+				})
+			f.divide(d, "beginning of %d/"+d.extentName+", more for some "+d.atName, 3, times,
+				func(n, e, c int64) int64 {
+					return c * n / e
+				})
+		}
+		f.rests(1, d)
+		if multiple > 1 {
+			f.rests(multiple, d)
+		}
+	}
+}
+
+// divide tries a multiple of a number that grows with what is divided: all that may be divided lie between two.
+func (f *fitter) divide(d division, text string, more int, times int64, of func(n, e, c int64) int64) {
+	var all interval
+	for i, p := range f.points {
+		e, c := d.extent(p), d.at(p)
+		v, ok := div(f.values[i], times)
+		if !ok || v < 0 || e <= 0 || c < 0 || c >= e || v > maxDivided/max(1, e) {
+			return
+		}
+		high := (v + 2) * (e + 1) * 2
+		first := func(v int64) int64 { // the least that gives v or more
+			return int64(gosort.Search(int(high), func(n int) bool { return of(int64(n), e, c) >= v }))
+		}
+		low, next := first(v), first(v+1)
+		if low == next {
+			return
+		}
+		if next == high {
+			next = maxDivided
+		}
+		if all.add(low, next-1); all.low > all.high {
+			return
+		}
+	}
+	if all.high-all.low > 1<<20 {
+		return
+	}
+	for _, n := range all.ends() {
+		text := fmt.Sprintf(text, n)
+		if times > 1 {
+			text = fmt.Sprintf("%d*(%s)", times, text)
+		}
+		f.try(expr{text: text, terms: d.terms.longer(more + length(n) + length(times-1)),
+			at: func(p *point) (int64, bool) {
+				e, c := d.extent(p), d.at(p)
+				if e <= 0 || c < 0 || c >= e {
+					return 0, false
+				}
+				return mul(of(n, e, c), times)
+			}})
 	}
 }
 
 // rests tries parts of something of which the first or the last takes what the others, of equal size, leave.
-func (f *fitter) rests(multiple int64, extent, at func(p *point) int64, extentName, atName string) {
+func (f *fitter) rests(multiple int64, d division) {
+	extent, at, extentName, atName := d.extent, d.at, d.extentName, d.atName
 	for _, last := range []bool{false, true} {
 		takes := func(p *point) bool { return last && at(p) == extent(p)-1 || !last && at(p) == 0 }
 		var part, rest int64
@@ -211,7 +311,7 @@ func (f *fitter) rests(multiple int64, extent, at func(p *point) int64, extentNa
 				rounded = "up"
 			}
 			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple,
-				extentName, rounded, place, atName), terms: terms{bits: 3 + length(n) + length(multiple-1)},
+				extentName, rounded, place, atName), terms: d.terms.longer(4 + length(n) + length(multiple-1)),
 				at: func(p *point) (int64, bool) {
 					e := extent(p)
 					each := (n + up*(e-1)) / e
@@ -303,6 +403,30 @@ func (f *fitter) lines() {
 	f.line(f.monomials(true))
 }
 
+// partPlus tries n/x + b, of two coefficients.
+func (f *fitter) partPlus(x feature) {
+	p, v := x.of(f.points[0]), f.values[0]
+	for i, at := range f.points {
+		q := x.of(at)
+		if q == p || p == 0 || q == 0 {
+			continue
+		}
+		all, ok := mul(v-f.values[i], p) // n/p - n/q = v - w
+		all, ok2 := mul(all, q)
+		n, ok3 := div(all, q-p)
+		if !ok || !ok2 || !ok3 || n%p != 0 {
+			return
+		}
+		b := v - n/p
+		f.try(expr{text: plus(fmt.Sprintf("%d/%s", n, x.name), b), terms: x.terms.longer(length(n) + length(b)),
+			at: func(p *point) (int64, bool) {
+				v, ok := div(n, x.of(p))
+				return v + b, ok
+			}})
+		return
+	}
+}
+
 // line tries a·m + b of monomials m.
 func (f *fitter) line(list []monomial) {
 	for _, m := range list {
@@ -326,7 +450,7 @@ func (f *fitter) line(list []monomial) {
 				break
 			}
 			b := f.values[0] - a*v
-			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(length(a-1) + length(b)),
+			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(2 + length(a-1) + length(b)),
 				coefficients: 2, at: func(p *point) (int64, bool) {
 					v, ok := m.whole(p)
 					x, ok2 := mul(a, v)

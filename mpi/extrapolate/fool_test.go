@@ -111,18 +111,22 @@ func TestFool(t *testing.T) {
 
 // TestNamed checks that the error of what no trace shows names the numbers that may depend on it.
 func TestNamed(t *testing.T) {
-	program := func(p *process) {
+	program := func(p *process) { // planes are 2 on all numbers of ranks but the last
+		e := balanced(p.n)
+		x, y, z := p.rank%e[0], p.rank/e[0]%e[1], p.rank/e[0]/e[1]
 		for range 2 {
-			p.send(2, (p.rank+1)%p.n, 3)
+			p.send(2, (z*e[1]+y)*e[0]+(x+1)%e[0], 3)
+			p.send(4, (z*e[1]+(y+1)%e[1])*e[0]+x, 3)
+			p.send(5, ((z+1)%e[2]*e[1]+y)*e[0]+x, 3)
 		}
 	}
 	var traces []*trace.Trace
-	for _, n := range []int{4, 8, 16} {
+	for _, n := range []int{8, 16, 32} {
 		traces = append(traces, run(t, n, program))
 	}
-	_, _, err := extrapolated(t, traces, 32)
-	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send",
-		"iterations of the loop of MPI_Send", "; a trace of 64 ranks, too, would show more"} {
+	_, _, err := extrapolated(t, traces, 64)
+	for _, want := range []string{"2 in all traces, and 4 on 64 ranks: perhaps ", "count of MPI_Send",
+		"iterations of the loop of MPI_Send", "; a trace of 128 ranks, too, would show more"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

@@ -11,8 +11,9 @@ type grid struct {
 	dims    int
 	extents func(ranks int64) [3]int64 // the first for coordinates that vary fastest, 1 beyond dims
 	name    string
-	fixed   bool // an extent is the same on any number of ranks
-	thin    bool // an extent is 1 in some traces, so that ranks are at places that others do not have
+	numbers []int64 // of ranks: of the traces, and that is made
+	fixed   bool    // an extent is the same on any number of ranks
+	thin    bool    // an extent is 1 in some traces, so that ranks are at places that others do not have
 }
 
 // A spot is the place of a rank in a grid.
@@ -56,7 +57,7 @@ func grids(dims int, numbers []int64) []*grid {
 			thin := dims > 1 && slices.ContainsFunc(all, func(e [3]int64) bool { return slices.Contains(e[:dims], 1) })
 			list = append(list,
 				&grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1],
-					last[:dims]), fixed, thin})
+					last[:dims]), numbers, fixed, thin})
 		}
 	}
 	add("MPI_Dims_create", false, func(ranks int64) []int64 { return balanced(ranks, dims) })
@@ -69,6 +70,37 @@ func grids(dims int, numbers []int64) []*grid {
 		}
 	}
 	return list
+}
+
+// like reports whether a grid is one of the same kind as another, of these numbers of ranks and of more.
+func (g *grid) like(other *grid, numbers []int64) bool {
+	for _, n := range g.numbers {
+		if !slices.Contains(numbers, n) || other.extents(n) != g.extents(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// rootBits says how long a root is: programs have those of squares and of cubes, hardly of other numbers.
+func (g *grid) rootBits(power int) int {
+	for _, n := range g.numbers {
+		if root := squareRoot(n); power == 2 && root*root != n {
+			return 7
+		}
+		if root := cubeRoot(n); power == 3 && root*root*root != n {
+			return 8
+		}
+	}
+	return 2
+}
+
+// logBits says how long a logarithm is: programs have those of powers of two, and rounded up those of others.
+func (g *grid) logBits() int {
+	if slices.ContainsFunc(g.numbers, func(n int64) bool { return n&(n-1) != 0 }) {
+		return 6
+	}
+	return 2
 }
 
 func orders(dims int) [][]int {

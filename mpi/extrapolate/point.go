@@ -23,6 +23,9 @@ type feature struct {
 	far     bool // less likely in products: of a grid of three dimensions in one of less
 	extent  bool // of the grid that ranks are in
 	foreign bool // of another
+	derived bool // of an iteration, and of something else
+	// how many parts of the ranks it counts, or what these leave: 1 for what the power of two below leaves
+	part int64
 	terms
 }
 
@@ -45,15 +48,18 @@ func (p *point) defined(uses uint) bool {
 }
 
 // addExtent appends an extent, and what depends on it.
-func addExtent(list []feature, x feature) []feature {
+func addExtent(list []feature, x feature, logBits int) []feature {
 	return append(list, x,
 		feature{name: "log2(" + x.name + ")", of: func(p *point) int64 {
 			return log2(x.of(p))
-		}, odd: true, far: x.far, terms: x.terms.longer(2)},
+		}, odd: true, far: x.far, terms: x.terms.longer(logBits).digits()},
 		feature{name: "log2(" + x.name + "), rounded up", of: func(p *point) int64 {
 			return log2(2*x.of(p) - 1)
-		}, odd: true, far: x.far, terms: x.terms.longer(3)})
+		}, odd: true, far: x.far, terms: x.terms.longer(logBits + 1).digits()})
 }
+
+// foreignBits says how likely numbers are extents of a grid that the ranks are not in.
+const foreignBits = 8
 
 // foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what
 // depends on nothing but the number of ranks may be of these.
@@ -72,14 +78,16 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 		for _, g := range grids(dims, numbers) {
 			for d, n := range names(dims) {
 				extents := of(g, d)
-				if g.fixed || slices.ContainsFunc(known, func(k []int64) bool { return slices.Equal(k, extents) }) {
+				if g.fixed || isConstant(extents[:len(numbers)-1]) ||
+					slices.ContainsFunc(known, func(k []int64) bool { return slices.Equal(k, extents) }) {
 					continue
 				}
 				known = append(known, extents)
 				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true,
-					far: dims > max(2, own.dims), terms: terms{bits: 3}, of: func(p *point) int64 {
+					far: dims > max(2, own.dims), terms: terms{bits: foreignBits, extent: true},
+					of: func(p *point) int64 {
 						return g.extents(p.ranks)[d]
-					}})
+					}}, own.logBits())
 			}
 		}
 	}
@@ -88,18 +96,21 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 
 // sizes returns the features that are the same on all ranks.
 func sizes(g *grid) []feature {
-	list := addExtent(nil, feature{name: "N", of: func(p *point) int64 { return p.ranks }})
+	list := addExtent(nil, feature{name: "N", of: func(p *point) int64 { return p.ranks }}, g.logBits())
 	list = append(list,
 		feature{name: "square root of N, rounded down", of: func(p *point) int64 {
 			return squareRoot(p.ranks)
-		}, odd: true, far: true, terms: terms{bits: 2}},
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(2)}},
 		feature{name: "square root of N, rounded up", of: func(p *point) int64 {
 			return squareRoot(p.ranks-1) + 1
-		}, odd: true, far: true, terms: terms{bits: 3}})
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(2) + 1}},
+		feature{name: "cube root of N, rounded down", of: func(p *point) int64 {
+			return cubeRoot(p.ranks)
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(3)}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2},
-				of: func(p *point) int64 { return p.extent[d] }})
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2, extent: true},
+				of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
 		}
 	}
 	return list
@@ -108,17 +119,17 @@ func sizes(g *grid) []feature {
 // remainders returns what of the number of ranks the traces must show, too: what depends on one that is the
 // same in all of them is not seen.
 func remainders() []feature {
-	list := []feature{{name: "N less the power of two that is not above it", odd: true,
+	list := []feature{{name: "N less the power of two that is not above it", odd: true, part: 1,
 		of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }}}
 	for by := int64(2); by <= 4; by++ {
 		list = append(list,
-			feature{name: fmt.Sprintf("N/%d rounded down", by), odd: true, of: func(p *point) int64 {
+			feature{name: fmt.Sprintf("N/%d rounded down", by), odd: true, part: by, of: func(p *point) int64 {
 				return p.ranks / by
 			}},
-			feature{name: fmt.Sprintf("N/%d rounded up", by), odd: true, of: func(p *point) int64 {
+			feature{name: fmt.Sprintf("N/%d rounded up", by), odd: true, part: by, of: func(p *point) int64 {
 				return (p.ranks + by - 1) / by
 			}},
-			feature{name: fmt.Sprintf("the remainder of N by %d", by), odd: true, of: func(p *point) int64 {
+			feature{name: fmt.Sprintf("the remainder of N by %d", by), odd: true, part: by, of: func(p *point) int64 {
 				return p.ranks % by
 			}})
 	}
@@ -147,20 +158,30 @@ func features(g *grid, depth int, array bool) []feature {
 			feature{name: i, of: func(p *point) int64 { return p.rounds[d] }, terms: terms{uses: 1 << d}},
 			feature{name: "2^" + i, of: func(p *point) int64 {
 				return power(p.rounds[d])
-			}, odd: true, terms: terms{1<<d | usesPower, 2}})
+			}, odd: true, derived: true, terms: terms{uses: 1<<d | usesPower, bits: 2, binary: true}})
+	}
+	for d := range depth {
+		i := string(rune('i' + d))
+		list = append(list,
+			feature{name: i + " mod N", of: func(p *point) int64 {
+				return p.rounds[d] % p.ranks
+			}, odd: true, derived: true, terms: terms{uses: 1 << d, bits: 2}},
+			feature{name: i + " mod (N-1)", of: func(p *point) int64 {
+				return p.rounds[d] % max(1, p.ranks-1)
+			}, odd: true, derived: true, terms: terms{uses: 1 << d, bits: 4}})
 	}
 	if array {
 		list = append(list,
 			feature{name: "index", of: func(p *point) int64 { return p.index }, terms: terms{uses: usesIndex}},
 			feature{name: "2^index", of: func(p *point) int64 {
 				return power(p.index)
-			}, odd: true, terms: terms{usesIndex | usesPower, 2}})
+			}, odd: true, derived: true, terms: terms{uses: usesIndex | usesPower, bits: 2, binary: true}})
 	}
 	return append(list,
 		feature{name: "lowest bit of rank", of: func(p *point) int64 {
 			return p.rank & -p.rank
-		}, odd: true, terms: terms{bits: 2}},
-		feature{name: "trailing zeros of rank", of: zeros, odd: true, terms: terms{bits: 2}})
+		}, odd: true, terms: terms{bits: 2, binary: true}},
+		feature{name: "trailing zeros of rank", of: zeros, odd: true, terms: terms{bits: 2, binary: true}})
 }
 
 // A trait is a feature that all ranks of a class have in common: what depends on it is not seen.

@@ -4,18 +4,12 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // Programs have more expressions of few numbers than are found: two thirds of the ranks, n·n/2, the power of
 // two that is not above n. On few numbers of ranks one of these seems to be another. So they are rivals: what
 // is found must agree with all that hold, unless these are much longer.
-
-// How much longer a rival is at most, in bits: it is less likely by so many powers of two. Ranks are mostly
-// neighbours.
-const (
-	maxLonger     = 3
-	maxLongerRank = 2
-)
 
 // maxPart is the largest denominator of parts that are rivals, and maxParts that of several.
 const (
@@ -29,7 +23,8 @@ func (f *fitter) rivals() {
 	if len(f.found) == 0 || f.found[0].constant || f.role.is(roleGroup, roleGrid) {
 		return
 	}
-	r := &fitter{grid: f.grid, role: f.role, ranks: f.ranks, extents: f.extents, points: f.points, values: f.values}
+	r := &fitter{grid: f.grid, role: f.role, ranks: f.ranks, none: f.none, extents: f.extents,
+		points: f.points, values: f.values}
 	if byRanks(f.points, f.values) > 0 {
 		r.rivalsIn(ofN)
 		r.surfaces()
@@ -40,16 +35,7 @@ func (f *fitter) rivals() {
 			return min(p.rank&-p.rank, p.ranks-p.rank), true
 		}})
 	}
-	shortest := slices.MinFunc(f.found, func(a, b expr) int { return a.bits - b.bits }).bits
-	longest := shortest + maxLonger
-	if f.ranks {
-		longest = shortest + maxLongerRank
-	}
-	for _, e := range r.found {
-		if e.bits <= longest {
-			f.found = append(f.found, e)
-		}
-	}
+	f.found = append(f.found, r.found...)
 }
 
 var (
@@ -66,17 +52,49 @@ func (f *fitter) rivalsIn(x feature) {
 		f.shifted(m.name, m.terms, func(p *point) (int64, bool) { return m.of(p), true })
 	}
 	for _, m := range shares {
+		m.bits += m.roundings * f.rounding()
 		add(m.in(x))
 	}
 	for _, m := range others {
-		m := m.in(x)
+		m := f.mapped(m, x)
 		add(m)
 		f.scaled(m.monomial())
 		f.line([]monomial{m.monomial()})
 	}
 	for _, m := range others {
-		f.quotients(m.in(x))
+		f.quotients(f.mapped(m, x))
 	}
+}
+
+// mapped returns the mapping of a feature.
+func (f *fitter) mapped(m mapping, x feature) feature {
+	mapped := m.in(x)
+	if mapped.binary = strings.Contains(m.name, "log2"); mapped.binary || strings.Contains(m.name, "s of ") {
+		if !strings.Contains(m.name, "2^") {
+			mapped.bits += f.grid.logBits() - 2
+		}
+		if f.role == roleRank {
+			mapped.bits += rankLog
+		}
+	}
+	if power := rootIn(m.name); power > 0 {
+		mapped.bits += f.grid.rootBits(power)
+	}
+	return mapped
+}
+
+// rankLog says how unlikely a rank is the logarithm of another.
+const rankLog = 3
+
+// rootIn returns of which power an expression has the root, 0 if of none.
+func rootIn(name string) int {
+	switch {
+	case strings.HasPrefix(name, "cube"):
+		return 3
+	case strings.Contains(name, "square"):
+		return 2
+	}
+	return 0
 }
 
 // of reports whether values depend on nothing but x.
@@ -108,7 +126,7 @@ func (f *fitter) quotients(d feature) {
 			}
 			for _, n := range all.ends() {
 				f.try(expr{text: plus(fmt.Sprintf("%d/%s rounded %s", n, d.name, round), c),
-					terms: d.terms.longer(1 + length(n) + length(c)), at: func(p *point) (int64, bool) {
+					terms: d.terms.longer(f.rounding() + length(n) + 3*length(c)), at: func(p *point) (int64, bool) {
 						by := d.of(p)
 						if by <= 0 {
 							return 0, false
@@ -188,10 +206,14 @@ func (f *fitter) besides(text string, around bool, left, whole func(p *point, v 
 	if up || down && around || byRanks(f.points, values) == 0 {
 		return
 	}
-	g := &fitter{grid: f.grid, points: f.points, values: values}
+	g := &fitter{grid: f.grid, role: f.role, points: f.points, values: values}
 	g.rivalsIn(ofN)
+	longer := 1
+	if byRanks(f.points, values) == 2 { // anything is an expression of two numbers
+		longer += 3
+	}
 	for _, e := range g.found {
-		f.try(expr{text: fmt.Sprintf(text, e.text), terms: e.terms.longer(1), at: func(p *point) (int64, bool) {
+		f.try(expr{text: fmt.Sprintf(text, e.text), terms: e.terms.longer(longer), at: func(p *point) (int64, bool) {
 			v, ok := e.at(p)
 			return whole(p, v), ok
 		}})
@@ -203,6 +225,8 @@ type mapping struct {
 	name string // with %s for the number
 	bits int
 	of   func(n int64) int64
+
+	roundings int
 }
 
 // in returns the mapping of a feature.
@@ -217,13 +241,13 @@ var shares = func() (list []mapping) {
 	add := func(name string, bits int, p, q int64, of func(n int64) int64) {
 		bits += length(p-1) + length(q-1)
 		if q == 1 {
-			list = append(list, mapping{times(p, q, name), bits, func(n int64) int64 { return p * of(n) }})
+			list = append(list, mapping{times(p, q, name), bits, func(n int64) int64 { return p * of(n) }, 0})
 			return
 		}
 		for i, round := range []string{"down", "up"} {
 			lead := int64(i) * (q - 1)
-			list = append(list, mapping{times(p, q, name) + " rounded " + round, bits + 1,
-				func(n int64) int64 { return (p*of(n) + lead) / q }})
+			list = append(list, mapping{times(p, q, name) + " rounded " + round, bits,
+				func(n int64) int64 { return (p*of(n) + lead) / q }, 1})
 		}
 	}
 	for q := int64(1); q <= maxPart; q++ {
@@ -239,32 +263,34 @@ var shares = func() (list []mapping) {
 
 // What else there is of a number, and what programs divide by.
 var others = []mapping{
-	{"%s", 0, func(n int64) int64 { return n }},
-	{"(%s-1)", 1, func(n int64) int64 { return n - 1 }},
-	{"(%s+1)", 1, func(n int64) int64 { return n + 1 }},
-	{"log2(%s)", 2, log2},
-	{"log2(%s), rounded up", 3, func(n int64) int64 { return log2(2*n - 1) }},
-	{"log2(%s+1)", 3, func(n int64) int64 { return log2(n + 1) }},
-	{"log2(%s-1)", 3, func(n int64) int64 { return log2(n - 1) }},
-	{"log2(%s)/2", 3, func(n int64) int64 { return log2(n) / 2 }},
-	{"%[1]s*log2(%[1]s)", 3, func(n int64) int64 { return n * log2(n) }},
-	{"%[1]s*log2(%[1]s), rounded up", 4, func(n int64) int64 { return n * log2(2*n-1) }},
-	{"log2(%[1]s)*log2(%[1]s)", 5, func(n int64) int64 { return log2(n) * log2(n) }},
-	{"log2(log2(%s))", 4, func(n int64) int64 { return log2(log2(n)) }},
-	{"2^log2(%s)", 3, func(n int64) int64 { return power(log2(n)) }},
-	{"2^log2(%s), rounded up", 3, func(n int64) int64 { return power(log2(2*n - 1)) }},
-	{"%[1]s-2^log2(%[1]s)", 4, func(n int64) int64 { return n - power(log2(n)) }},
-	{"the square that is not above %s", 3, func(n int64) int64 { return squareRoot(n) * squareRoot(n) }},
-	{"ones of %s", 3, func(n int64) int64 { return int64(bits.OnesCount64(uint64(n))) }},
-	{"trailing zeros of %s", 3, func(n int64) int64 { return int64(bits.TrailingZeros64(uint64(n))) }},
-	{"square root of %s, rounded down", 2, squareRoot},
-	{"square root of %s, rounded up", 3, func(n int64) int64 { return min(n, squareRoot(n-1)+1) }},
-	{"cube root of %s, rounded down", 5, cubeRoot},
-	{"cube root of %s, rounded up", 7, func(n int64) int64 { return min(n, cubeRoot(n-1)+1) }},
-	{"%[1]s*%[1]s*%[1]s", 2, func(n int64) int64 { return n * n * n }},
-	{"%s mod 2", 2, func(n int64) int64 { return n % 2 }},
-	{"%s mod 3", 3, func(n int64) int64 { return n % 3 }},
-	{"%s mod 4", 4, func(n int64) int64 { return n % 4 }},
+	{name: "%s", bits: 0, of: func(n int64) int64 { return n }},
+	{name: "(%s-1)", bits: 1, of: func(n int64) int64 { return n - 1 }},
+	{name: "(%s+1)", bits: 1, of: func(n int64) int64 { return n + 1 }},
+	{name: "log2(%s)", bits: 2, of: log2},
+	{name: "log2(%s), rounded up", bits: 3, of: func(n int64) int64 { return log2(2*n - 1) }},
+	{name: "log2(%s+1)", bits: 3, of: func(n int64) int64 { return log2(n + 1) }},
+	{name: "log2(%s-1)", bits: 3, of: func(n int64) int64 { return log2(n - 1) }},
+	{name: "log2(%s)/2", bits: 5, of: func(n int64) int64 { return log2(n) / 2 }},
+	{name: "%[1]s*log2(%[1]s)", bits: 3, of: func(n int64) int64 { return n * log2(n) }},
+	{name: "%[1]s*log2(%[1]s), rounded up", bits: 4, of: func(n int64) int64 { return n * log2(2*n-1) }},
+	{name: "log2(%[1]s)*log2(%[1]s)", bits: 5, of: func(n int64) int64 { return log2(n) * log2(n) }},
+	{name: "log2(log2(%s))", bits: 4, of: func(n int64) int64 { return log2(log2(n)) }},
+	{name: "2^log2(%s)", bits: 3, of: func(n int64) int64 { return power(log2(n)) }},
+	{name: "2^log2(%s), rounded up", bits: 3, of: func(n int64) int64 { return power(log2(2*n - 1)) }},
+	{name: "%[1]s-2^log2(%[1]s)", bits: 4, of: func(n int64) int64 { return n - power(log2(n)) }},
+	{name: "the square that is not above %s", bits: 1, of: func(n int64) int64 {
+		return squareRoot(n) * squareRoot(n)
+	}},
+	{name: "ones of %s", bits: 3, of: func(n int64) int64 { return int64(bits.OnesCount64(uint64(n))) }},
+	{name: "trailing zeros of %s", bits: 3, of: func(n int64) int64 { return int64(bits.TrailingZeros64(uint64(n))) }},
+	{name: "square root of %s, rounded down", bits: 0, of: squareRoot},
+	{name: "square root of %s, rounded up", bits: 1, of: func(n int64) int64 { return min(n, squareRoot(n-1)+1) }},
+	{name: "cube root of %s, rounded down", bits: 0, of: cubeRoot},
+	{name: "cube root of %s, rounded up", bits: 2, of: func(n int64) int64 { return min(n, cubeRoot(n-1)+1) }},
+	{name: "%[1]s*%[1]s*%[1]s", bits: 2, of: func(n int64) int64 { return n * n * n }},
+	{name: "%s mod 2", bits: 2, of: func(n int64) int64 { return n % 2 }},
+	{name: "%s mod 3", bits: 3, of: func(n int64) int64 { return n % 3 }},
+	{name: "%s mod 4", bits: 4, of: func(n int64) int64 { return n % 4 }},
 }
 
 // cubeRoot returns a cube root, rounded down.

@@ -1,6 +1,9 @@
 package extrapolate
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // knowledge is what numbers are found to be in any class, by the call in the program that they are of: ranks
 // at an edge do what others do with fewer numbers of ranks to show it.
@@ -55,4 +58,44 @@ func (s *solver) root() (*class, *failure) {
 		return s.classes(whole, "all ranks", s.traces)
 	}
 	return nil, failed
+}
+
+// pool fits numbers of several classes together that are of one call site: it is one expression of the program.
+// Where there is none, classes keep what each has.
+func (s *solver) pool(root *class) {
+	type pooled struct {
+		forms  []*form
+		at     []*point
+		values []int64
+	}
+	pools, order := make(map[string]*pooled), []string{}
+	root.leaves(func(c *class) {
+		c.numbers(func(_ *place, _ string, f *form) {
+			if f.site == 0 {
+				return
+			}
+			key := fmt.Sprint(f.site, f.depth, f.role, f.array, f.what)
+			p := pools[key]
+			if p == nil {
+				p = new(pooled)
+				pools[key], order = p, append(order, key)
+			}
+			p.forms = append(p.forms, f)
+			p.at, p.values = append(p.at, f.at...), append(p.values, f.values...)
+		})
+	})
+	for _, key := range order {
+		p := pools[key]
+		if len(p.forms) < 2 {
+			continue
+		}
+		exprs := s.fit(p.at, p.values, p.forms[0].depth, p.forms[0].array, p.forms[0].role)
+		if len(exprs) == 0 {
+			continue
+		}
+		for _, f := range p.forms {
+			f.exprs, f.open = exprs, ""
+			f.weak = !exprs[0].constant && byRanks(p.at, p.values) == 2
+		}
+	}
 }

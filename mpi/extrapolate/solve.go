@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -29,6 +30,7 @@ type solver struct {
 	forced   bool              // that may be, at places of the finest split
 	rivals   bool              // a program is known, and others must make the same
 	fitted   map[string][]expr // in this grid
+	varied   map[string]bool   // strings that do not count and differ
 	knowledge
 }
 
@@ -54,9 +56,15 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// force returns the run in which the fewest numbers are taken from the nearest rank.
-func (s *solver) force() (best *made, err error) {
+// force returns the run of a program that is known but for what the traces do not determine, or else that in which
+// the fewest numbers do not follow from all traces.
+func (s *solver) force(known *made) (best *made, err error) {
 	s.forced, s.rivals = true, true
+	if known != nil {
+		s.place(known.grid, 3)
+		m := &made{solver: s, grid: known.grid, root: known.root}
+		return m, m.make()
+	}
 	var why *Error
 	for dims := 1; dims <= 3; dims++ {
 		for _, g := range grids(dims, s.ranks) {
@@ -75,7 +83,7 @@ func (s *solver) force() (best *made, err error) {
 			if err := m.make(); err != nil {
 				return nil, err
 			}
-			if best == nil || len(m.forced) < len(best.forced) {
+			if best == nil || len(m.problems) < len(best.problems) {
 				best = m
 			}
 		}
@@ -86,111 +94,75 @@ func (s *solver) force() (best *made, err error) {
 	return best, nil
 }
 
-// solve tries grids of one dimension, then of two, then of three. Where the program has one of two, one of
-// three must not hold too, or else make the same.
+// maxLongerGrid is how much longer the program of a rival in another grid is at most, in bits.
+const maxLongerGrid = 4
+
+// fixedBits says how unlikely an extent is the same on any number of ranks.
+const fixedBits = 3
+
+// solve finds the shortest program in any grid. Those in other grids that are not much longer must make the
+// same.
 func (s *solver) solve() (*made, error) {
 	for _, t := range s.traces {
 		s.ranks = append(s.ranks, int64(len(t)))
 	}
 	s.ranks = append(s.ranks, int64(s.o.Ranks))
-	line, why1, err := s.solveIn(1, 3)
-	switch {
-	case err != nil:
-		return nil, err
-	case line != nil:
-		return s.alone(line, 2)
-	}
-	plane, why2, err := s.solveIn(2, 2)
-	if err != nil {
-		return nil, err
-	}
-	space, why3, err := s.solveIn(3, 3)
-	switch {
-	case s.ctx.Err() != nil:
-		return nil, context.Cause(s.ctx)
-	case plane == nil && err != nil:
-		return nil, err
-	case plane == nil && space == nil:
-		return nil, &Error{Problems: []string{why1, why2, why3}, NoGrid: true}
-	case plane == nil:
-		return space, nil
-	case space == nil && err == nil:
-		return plane, nil
-	}
-	s.rivals = false
-	plane, why2, err = s.solveIn(2, 3)
-	switch {
-	case err != nil:
-		return nil, err
-	case plane == nil:
-		return nil, &Error{Problems: []string{why2}, NoGrid: true}
-	}
-	return s.alone(plane, 3)
-}
-
-// alone returns a run, unless a grid of so many dimensions or more holds and makes something else.
-func (s *solver) alone(m *made, dims int) (*made, error) {
-	for ; dims <= 3; dims++ {
-		if err := s.agree(m, dims); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
-}
-
-// solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If
-// none holds, it returns why.
-func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
-	var open error // what is not determined in a grid that holds
-	for _, g := range grids(dims, s.ranks) {
-		if s.ctx.Err() != nil {
-			return nil, "", context.Cause(s.ctx)
-		}
-		s.place(g, most)
-		root, failed := s.root()
-		if failed != nil {
-			if why == "" {
-				why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name,
-					failed.class, failed.what)
+	var whys []string
+	var best *made
+	var open error // what is not determined in the shortest program that holds
+	shortest, list := math.MaxInt, []*made(nil)
+	for dims := 1; dims <= 3; dims++ {
+		why := ""
+		for _, g := range grids(dims, s.ranks) {
+			if s.ctx.Err() != nil {
+				return nil, context.Cause(s.ctx)
 			}
-			continue
+			s.place(g, 3)
+			root, failed := s.root()
+			if failed != nil {
+				if why == "" {
+					why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name, failed.class,
+						failed.what)
+				}
+				continue
+			}
+			s.rivals = true
+			s.pool(root)
+			m := &made{solver: s, grid: g, root: root, bits: root.bits()}
+			if g.fixed {
+				m.bits += fixedBits
+			}
+			err := m.make()
+			if err == nil {
+				list = append(list, m)
+			}
+			if err == nil && g.thin {
+				err = &Error{Problems: []string{fmt.Sprintf(
+					"the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
+			}
+			switch known := best != nil; {
+			case known && g.thin && !best.grid.thin:
+			case m.bits < shortest, known && best.grid.thin && !g.thin, m.bits == shortest && open != nil && err == nil:
+				shortest, best, open = m.bits, m, err
+			}
 		}
-		m := &made{solver: s, grid: g, root: root}
-		if err := m.make(); err != nil {
-			open = err
-			continue
-		}
-		if g.thin {
-			open = &Error{Problems: []string{fmt.Sprintf(
-				"the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
-			continue
-		}
-		if first == nil {
-			first, s.rivals = m, true
-		} else if !first.equal(m) {
-			return first, "", s.differ(first, m)
-		}
-	}
-	return first, why, open
-}
-
-// agree returns an error if a grid of so many dimensions holds and makes something else. What is not
-// determined in it needs more than the traces have.
-func (s *solver) agree(known *made, dims int) error {
-	for _, g := range grids(dims, s.ranks) {
-		if s.ctx.Err() != nil {
-			return context.Cause(s.ctx)
-		}
-		s.place(g, 3)
-		root, failed := s.root()
-		if failed != nil {
-			continue
-		}
-		if m := (&made{solver: s, grid: g, root: root}); m.make() == nil && !known.equal(m) {
-			return s.differ(known, m)
+		if whys = append(whys, why); dims == 1 && best != nil && best.root.finer == nil && !best.foreign() &&
+			open == nil {
+			break // what is longer in a grid of more dimensions has no other classes
 		}
 	}
-	return nil
+	switch {
+	case best == nil:
+		return nil, &Error{Problems: whys, NoGrid: true}
+	case open != nil:
+		return best, open
+	}
+	for _, m := range list {
+		if m.bits <= best.bits+maxLongerGrid && !best.equal(m) {
+			return best, s.differ(best, m)
+		}
+	}
+	return best, nil
 }
 
 func (s *solver) differ(a, b *made) error {
@@ -199,19 +171,18 @@ func (s *solver) differ(a, b *made) error {
 		b.grid.name, s.o.Ranks)}}
 }
 
-// seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many
-// dimensions, does not show in the traces, and adds that to what is not determined otherwise: more traces are
-// the cure of both.
+// seen returns an error if what a run depends on does not show in the traces, and adds that to what is not
+// determined otherwise: more traces are the cure of both.
 func (s *solver) seen(m *made, err error) error {
 	wrong := new(Error)
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	alike := func(int64) []string { return nil }
-	if m != nil {
-		alike = m.alike
+	if m == nil {
+		_, wrong.Ranks = unseen(s.ranks, nil)
+		return err
 	}
-	problems, ranks := unseen(s.ranks, alike)
+	problems, ranks := unseen(s.ranks, m)
 	if problems = append(problems, wrong.Problems...); len(problems) > 0 {
 		return &Error{Problems: problems, Ranks: ranks, NoGrid: wrong.NoGrid}
 	}
@@ -224,15 +195,19 @@ const maxNamed = 5
 // maxSuggested is the largest number of ranks of a trace that is asked for.
 const maxSuggested = 1024
 
-// unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the
-// last: what depends on them is not seen. It says which numbers alike returns for the value, as these may
-// depend on it, and of how many ranks a trace shows that, 0 if none does.
-func unseen(numbers []int64, alike func(value int64) []string) (problems []string, ranks int) {
+// unseen returns what is the same on all numbers of ranks but the last, and a run depends on: what depends on
+// it is not seen. It says which numbers of the run have the value, as these may depend on it, and of how many
+// ranks a trace shows that, 0 if none does.
+func unseen(numbers []int64, m *made) (problems []string, ranks int) {
 	last := len(numbers) - 1
-	constants(numbers, func(x feature, values []int64) {
+	constants(numbers, m, func(x feature, values []int64) {
 		problem := fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0],
 			values[last], numbers[last])
-		if list := alike(values[0]); len(list) > maxNamed {
+		list := []string(nil)
+		if m != nil {
+			list = m.alike(values[0])
+		}
+		if len(list) > maxNamed {
 			problem += fmt.Sprintf(": perhaps %s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
 		} else if len(list) > 0 {
 			problem += ": perhaps " + strings.Join(list, ", ")
@@ -249,7 +224,7 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 				continue
 			}
 			open := false
-			constants(append([]int64{n}, numbers...), func(feature, []int64) { open = true })
+			constants(append([]int64{n}, numbers...), m, func(feature, []int64) { open = true })
 			if !open {
 				return problems, int(n)
 			}
@@ -258,8 +233,9 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 	return problems, 0
 }
 
-// constants yields what is the same on all numbers of ranks but the last, those of the same values once.
-func constants(numbers []int64, yield func(x feature, values []int64)) {
+// constants yields what is the same on all numbers of ranks but the last, those of the same values once: of
+// what the run depends on, or of all if there is none.
+func constants(numbers []int64, m *made, yield func(x feature, values []int64)) {
 	last := len(numbers) - 1
 	known := make(map[string]bool)
 	in := func(g *grid, list []feature) {
@@ -272,9 +248,8 @@ func constants(numbers []int64, yield func(x feature, values []int64)) {
 			if !x.odd {
 				open = false
 			}
-			if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool {
-				return v != values[0]
-			}) {
+			if open || values[0] == values[last] || !isConstant(values[:last]) ||
+				m != nil && !m.dependsOn(x, values[0]) {
 				continue
 			}
 			open = !x.odd
@@ -289,7 +264,9 @@ func constants(numbers []int64, yield func(x feature, values []int64)) {
 	}
 	for dims := 1; dims <= 3; dims++ {
 		for _, g := range grids(dims, numbers) {
-			in(g, sizes(g))
+			if m == nil || m.grid.dims == dims && m.grid.like(g, numbers) {
+				in(g, sizes(g))
+			}
 		}
 	}
 	for _, g := range grids(1, numbers) {
@@ -313,7 +290,7 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 	if failed == nil {
 		return c, nil
 	}
-	if by++; by == allSplits || s.learns && by > ends || s.ctx.Err() != nil {
+	if by++; by == allSplits || (s.learns || s.forced) && by > ends || s.ctx.Err() != nil {
 		if s.forced && s.ctx.Err() == nil {
 			s.nearest = true
 			defer func() { s.nearest = false }()
@@ -372,6 +349,8 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 	}
 	c.one, c.alike = traces == 1, traits(s.grid, ranks)
 	worst := &failure{class: name, what: "ranks of one place make different calls"}
+	var best []*place
+	shortest := math.MaxInt
 	for like := range likenesses {
 		if like > equal && c.foldedAs(like, within[like]) {
 			continue
@@ -379,7 +358,10 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 		for _, same := range []likeness{labelled, function} {
 			failed := s.program(c, like, same)
 			if failed == nil {
-				return c, nil
+				if bits := c.bits(); bits < shortest {
+					best, shortest = c.body, bits
+				}
+				break
 			}
 			if failed.depth > worst.depth {
 				worst = failed
@@ -388,6 +370,10 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 				break // the calls are those of the program
 			}
 		}
+	}
+	if best != nil {
+		c.body = best
+		return c, nil
 	}
 	return nil, worst
 }

@@ -23,57 +23,19 @@ import (
 func NewDiff() *cobra.Command {
 	q := &cli.Question{Command: cli.NewCommand("diff")}
 	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion})
-	ignore := new(ignoreFlag)
-	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+
-		", or names of functions, with commas")
-	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable,
-		cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the option is there
-	}
+	var ignored query.Ignored
+	ignore := cli.AddIgnore(q.Command, &ignored.Functions, cli.Ignorable{Word: "addresses", On: &ignored.Addresses},
+		cli.Ignorable{Word: "sites", On: &ignored.Sites}, cli.Ignorable{Word: "files", On: &ignored.Files},
+		cli.Ignorable{Word: "argv", On: &ignored.Arguments}, cli.Ignorable{Word: "polls", On: &ignored.Polls},
+		cli.Ignorable{Word: "completions", On: &ignored.Completions})
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
 			return cli.BadUsage(fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument")))
 		}
 		return q.CheckPart(q.Command)
 	}
-	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1], ignore) }
+	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1], ignore.Words, ignored) }
 	return q.Command
-}
-
-// ignorable are the words that --ignore takes.
-var ignorable = []string{"addresses", "sites", "files", "polls", "completions"}
-
-// An ignoreFlag is what does not count.
-type ignoreFlag struct {
-	words []string
-	query.Ignored
-}
-
-func (f *ignoreFlag) String() string { return strings.Join(f.words, ",") }
-
-func (f *ignoreFlag) Type() string { return "list" }
-
-func (f *ignoreFlag) Set(value string) error {
-	for word := range strings.SplitSeq(value, ",") {
-		switch {
-		case word == "addresses":
-			f.Addresses = true
-		case word == "sites":
-			f.Sites = true
-		case word == "files":
-			f.Files = true
-		case word == "polls":
-			f.Polls = true
-		case word == "completions":
-			f.Completions = true
-		case strings.HasPrefix(word, "MPI"):
-			f.Functions = append(f.Functions, word)
-		default:
-			return fmt.Errorf("has %q, which is none of %s and no function of MPI", word, strings.Join(ignorable, ", "))
-		}
-		f.words = append(f.words, word)
-	}
-	return nil
 }
 
 // A Diff is in what two traces differ.
@@ -103,7 +65,7 @@ type timeDifference struct {
 	B        query.Nanoseconds `json:"b_ns"`
 }
 
-func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
+func diff(q *cli.Question, pathA, pathB string, words []string, ignored query.Ignored) error {
 	a, err := cli.OpenReadable(q.Command, pathA)
 	if err != nil {
 		return err
@@ -125,7 +87,7 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 	if q.Ranks, err = cli.ChosenRanks(q.Command, q.RankText, q.Trace, q.Path); err != nil {
 		return err
 	}
-	d := &Diff{Schema: cli.Schema, Traces: [2]string{pathA, pathB}, Ignored: ignore.words}
+	d := &Diff{Schema: cli.Schema, Traces: [2]string{pathA, pathB}, Ignored: words}
 	regions, err := q.RegionsOf(d.Traces, [2]*trace.Trace{a, b})
 	if err != nil {
 		return err
@@ -152,7 +114,7 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 	}
 	*q.Ranks = q.Ranks.Difference(d.Unreadable)
 	err = q.Query("diff", func(o query.Options) (err error) {
-		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignore.Ignored,
+		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignored,
 			Regions: regions})
 		return err
 	})

@@ -28,7 +28,7 @@ func NewExtrapolate() *cobra.Command {
 	f := q.Flags()
 	f.StringVarP(&a.Output, "output", "o", "", "the `file` to write")
 	f.IntVar(&a.Size, "ranks", 0, "`number` of ranks of the new trace")
-	addForce(q.Command, &a.force)
+	addExtrapolation(q.Command, &a.options)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
@@ -58,8 +58,13 @@ func NewExtrapolate() *cobra.Command {
 // maxExtrapolated is the largest number of ranks, each of which is made for itself.
 const maxExtrapolated = 1 << 20
 
-func addForce(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "take undetermined values from the nearest rank, and list them")
+// addExtrapolation adds the flags of what is extrapolated.
+func addExtrapolation(cmd *cobra.Command, o *extrapolate.Options) {
+	cmd.Flags().BoolVar(&o.Force, "force", false,
+		"take the shortest rule that fits the most traces where they do not determine a value, and list it")
+	cli.AddIgnore(cmd, nil, cli.Ignorable{Word: "addresses", On: &o.Ignore.Addresses},
+		cli.Ignorable{Word: "sites", On: &o.Ignore.Sites}, cli.Ignorable{Word: "files", On: &o.Ignore.Files},
+		cli.Ignorable{Word: "argv", On: &o.Ignore.Arguments})
 }
 
 func checkSize(ranks int) error {
@@ -79,7 +84,7 @@ type extrapolateAnswer struct {
 	Bytes  int64    `json:"trace_bytes"`
 	extrapolation
 
-	force bool
+	options extrapolate.Options
 }
 
 // An extrapolation says how a run is made of others.
@@ -88,10 +93,13 @@ type extrapolation struct {
 	Fits   []extrapolate.Fit `json:"fits"`
 	Weak   int               `json:"weak_fits"`
 	Forced []string          `json:"forced"`
+
+	Nearest []string `json:"nearest"`
 }
 
 // make makes the trace of a run on so many ranks of those at paths.
-func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force bool) (file []byte, err error) {
+func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, o extrapolate.Options) (
+	file []byte, err error) {
 	var traces []*trace.Trace
 	for _, path := range paths {
 		t, err := cli.OpenReadable(q.Command, path)
@@ -105,8 +113,8 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force b
 		traces = append(traces, t)
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
-	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force,
-		Check: query.Faults, Progress: func(n int) { bar.Show(uint64(n)) }})
+	o.Ranks, o.Check, o.Progress = ranks, query.Faults, func(n int) { bar.Show(uint64(n)) }
+	r, err := extrapolate.Make(q.Context(), traces, o)
 	bar.Done()
 	if err := q.Context().Err(); err != nil {
 		return nil, err
@@ -125,7 +133,7 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force b
 	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
 		return nil, err
 	}
-	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced}
+	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced, r.Nearest}
 	return compress.Encode(q.Command, r.Write)
 }
 
@@ -134,7 +142,7 @@ func (a *extrapolateAnswer) extrapolate(q *cli.Question) error {
 	if err := merging.RefuseInside(a.Output, a.Traces); err != nil {
 		return err
 	}
-	file, err := a.make(q, a.Traces, a.Size, a.force)
+	file, err := a.make(q, a.Traces, a.Size, a.options)
 	if err != nil {
 		return err
 	}
@@ -190,7 +198,7 @@ func (e undeterminedError) advice() string {
 			"give %s or record it on %s, as places in a grid do not say which calls ranks make", more,
 			text.Plural(uint64(e.ranks), "rank"))
 	}
-	return fmt.Sprintf("give %s or take what is nearest with --force", more)
+	return fmt.Sprintf("give %s or take the shortest rules with --force", more)
 }
 
 func (e undeterminedError) Unwrap() error { return e.err }
@@ -218,6 +226,15 @@ func (e *extrapolation) print(q *cli.Question, out io.Writer) {
 	if e.Weak > 0 {
 		cli.Warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them",
 			text.Plural(uint64(e.Weak), "expression"))
+	}
+	if len(e.Nearest) > 0 {
+		list := e.Nearest
+		more := ""
+		if n := len(list) - cli.MaxDifferences; n > 0 && !q.All {
+			list, more = list[:cli.MaxDifferences], fmt.Sprintf(" and %d more", n)
+		}
+		cli.Warn(q.ErrOrStderr(), "without a rule, and taken from the nearest rank of the largest trace: %s%s",
+			text.Printable(strings.Join(list, ", ")), more)
 	}
 	for _, f := range e.Forced {
 		cli.Warn(q.ErrOrStderr(), "not determined by the traces, forced: %s", text.Printable(signs.Replace(f)))

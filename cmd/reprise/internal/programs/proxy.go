@@ -10,13 +10,14 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/extrapolate"
 	"github.com/reprise-trace/reprise/mpi/proxy"
 )
 
 func NewProxy() *cobra.Command {
 	var output, scale string
 	var size int
-	var force bool
+	var other extrapolate.Options
 	var q *cli.Question
 	compute := cli.NewChoice(string(proxy.None), string(proxy.Spin), string(proxy.Sleep))
 	gaps := newGaps()
@@ -43,15 +44,15 @@ func NewProxy() *cobra.Command {
 	f := q.Flags()
 	f.StringVarP(&output, "output", "o", "", "`directory` to write, created if necessary")
 	f.IntVar(&size, "ranks", 0, "`number` of ranks of the program, if not that of the trace")
-	addForce(q.Command, &force)
+	addExtrapolation(q.Command, &other)
 	cli.AddChoice(q.Command, compute, "compute", "action in the gaps between calls")
 	cli.AddChoice(q.Command, gaps, "gaps", aboutGaps)
 	addScale(q.Command, &scale)
 	oneTrace, ofTrace := q.Args, q.RunE
 	q.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case !f.Changed("ranks") && force:
-			return cli.BadUsage(errors.New("--force goes with --ranks"))
+		case !f.Changed("ranks") && (other.Force || f.Changed("ignore")):
+			return cli.BadUsage(errors.New("--force and --ignore go with --ranks"))
 		case !f.Changed("ranks") && len(args) > 1:
 			return cli.BadUsage(errors.New("several traces go with --ranks, the number of ranks of the program"))
 		case !f.Changed("ranks"):
@@ -95,7 +96,7 @@ func NewProxy() *cobra.Command {
 				errors.New("--compute needs the times of a trace, and on another number of ranks there are none"))
 		}
 		e := &extrapolatedRun{Traces: args}
-		file, err := e.make(q, args, size, force)
+		file, err := e.make(q, args, size, other)
 		if err != nil {
 			return err
 		}
