@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
@@ -216,7 +217,11 @@ func check(t *trace.Trace) error {
 			"efficiency: the trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	}
 	recorded, all := t.Content().Recorded, t.Ranks()
-	if n := recorded.Len(); n < all {
+	if n := recorded.Len(); n < all && t.Run().Source == otf2.Source {
+		return fmt.Errorf(
+			"efficiency: the archive that the trace was made of has events of %d of %d processes, and those of all are needed",
+			n, all)
+	} else if n < all {
 		return fmt.Errorf(
 			"efficiency: the trace has %d of %d ranks, and all are needed: reprise merge puts the parts of a run together", n, all)
 	}

@@ -79,9 +79,6 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		if err != nil {
 			return err
 		}
-		if in.Events == 0 {
-			return fmt.Errorf("%s: there is no event to compress", path)
-		}
 		var a merge.Accumulator
 		for _, p := range in.Parts {
 			if kept.Untimed {
@@ -113,6 +110,9 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 	})
 	if err != nil {
 		return err
+	}
+	if s.Events == 0 {
+		cli.Warn(cmd.ErrOrStderr(), "%s: the archive has no events", path)
 	}
 	out := cli.SummaryOf(cmd, o.Output)
 	if o.JSON {
