@@ -83,7 +83,8 @@ type Run struct {
 	Interleaving *sequitur.Grammar
 
 	// Kept is what a front end keeps. A trace has it in ascending order of names: of two of one name, the
-	// lesser in the order of bytes counts. A [trace.Trace] gives it by Kept only.
+	// lesser in the order of bytes counts. A [trace.Trace] gives it by Kept only. What has a slash in its name is
+	// about single calls: it is left out with their times.
 	Kept []format.Kept
 
 	// Names are what numbers among the arguments are called. A trace has them in

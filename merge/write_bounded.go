@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/condense"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -156,7 +158,9 @@ func (a *Accumulator) untimed() *Accumulator {
 		threadsUnordered: a.threadsUnordered, worlds: a.worlds, clocks: a.clocks,
 		functions: a.functions, digests: a.digests, texts: a.texts, ranks: a.ranks, shapes: a.shapes,
 		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed, encodings: a.encodings,
+		kept: maps.Clone(a.kept),
 	}
+	maps.DeleteFunc(b.kept, func(name string, _ []byte) bool { return strings.Contains(name, "/") })
 	if old := a.bounded.what(); old != nil {
 		b.bounded.add(old, identity(len(a.functions.Functions())))
 	}

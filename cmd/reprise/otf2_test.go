@@ -63,6 +63,11 @@ func TestOTF2(t *testing.T) {
 		writeFile(t, "run.rpz", readFile(t, "back.rpz"))
 		compareSums(t, want)
 	}
+	must(t, "compress", archive, "--bounded", "2500", "-o", "bounded.rpz")
+	a, b := answerOf(t, "messages", "bounded.rpz")["pairs"], answerOf(t, "messages", "back.rpz")["pairs"]
+	if n := len(readFile(t, "bounded.rpz")); n > 2500 || !reflect.DeepEqual(a, b) {
+		t.Errorf("%d bytes with the messages %v, want 2,500 and %v", n, a, b)
+	}
 	must(t, "export", "statistics.rpz", "-o", "estimates.otf2")
 	must(t, "compress", "estimates.otf2", "-o", "estimates.rpz")
 	if out := must(t, "profile", "estimates.rpz", "--by", "region"); strings.Contains(out, "exact") ||

@@ -51,8 +51,8 @@ type ArchiveSummary struct {
 }
 
 func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cli.TimesFlag) error {
-	if o.Size != 0 || o.Bounded != 0 {
-		return cli.BadUsage(errors.New("--size and --bounded do not go with an archive of OTF2"))
+	if o.Size != 0 {
+		return cli.BadUsage(errors.New("--size does not go with an archive of OTF2, which says how many processes there are"))
 	}
 	if !cmd.Flags().Changed("times") && !cmd.Flags().Changed("error") {
 		times.Words = "exact"
@@ -93,7 +93,7 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		}
 		s.Ranks, s.Active, s.Locations = in.Run.Ranks, len(in.Parts), in.Locations
 		s.Definitions, s.Events, s.Calls = in.Definitions, in.Events, in.Calls
-		file, err := EncodeTrace(cmd, &a, o.Part, 0)
+		file, err := EncodeTrace(cmd, &a, o.Part, int64(o.Bounded))
 		if err != nil {
 			return err
 		}
