@@ -347,7 +347,7 @@ func (b *builder) prepare(text []byte, exceptions bool) ([]byte, error) {
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
 		"-passes=internalize,globaldce,function("+first+"),cgscc(inline),globaldce,function("+first+
 			",break-crit-edges,instnamer)", "-inline-threshold=225", "-inlinehint-threshold=1000",
-		"-o", module, linked); err != nil {
+		"-enable-noalias-to-md-conversion=false", "-o", module, linked); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(module)

@@ -105,7 +105,9 @@ func (a *memory) confine(i *instruction, e *effect) {
 		if e.argument(k) == 'w' || v.pointed > 0 && v.pointed < 8 { // a number
 			continue
 		}
-		a.addTo(&i.node, pts)
+		if i.isAddress() {
+			a.addTo(&i.node, pts)
+		}
 		from = a.join(from, pts)
 	}
 	all := a.closure(from)
@@ -122,7 +124,9 @@ func (a *memory) confine(i *instruction, e *effect) {
 			a.expose(f, all)
 		}
 	}
-	a.addTo(&i.node, all)
+	if i.isAddress() {
+		a.addTo(&i.node, all)
+	}
 }
 
 // retext adds what a function of a text does: it may store the address of the characters of any, or of new ones,
@@ -138,7 +142,15 @@ func (a *memory) retext(i *instruction, e *effect) {
 			a.storeAll(a.pointsOf(i.block.of, v), v.pointed, all)
 		}
 	}
-	a.addTo(&i.node, all)
+	if i.isAddress() {
+		a.addTo(&i.node, all)
+	}
+}
+
+// isAddress reports whether the result of a call may be an address, and is no number or nothing.
+func (i *instruction) isAddress() bool {
+	kind := i.typ.resolved().kind
+	return kind != intType && kind != floatType && kind != voidType
 }
 
 // characters returns where the texts and the characters are that a call has to do with.

@@ -108,7 +108,7 @@ type catcher struct {
 type ehCall struct {
 	callee string
 	unwind string // label, empty if there is none
-	line   int
+	in     *ehBlock
 }
 
 // A pad is where exceptions are caught or pass by.
@@ -119,11 +119,13 @@ type pad struct {
 }
 
 type ehBlock struct {
-	label string
-	next  []string
-	calls []string
-	stops bool // a return or a call that ends the program
-	fails bool
+	label  string
+	next   []string
+	calls  []string
+	stops  bool // a return or a call that ends the program
+	fails  bool
+	runs   bool   // it may be reached
+	unwind ehCall // at its end, that an exception may leave
 }
 
 var (
@@ -316,6 +318,11 @@ func (x *Exceptions) instruction(f *catcher, b *ehBlock, n int) (end int, err er
 	for _, l := range labelOf.FindAllStringSubmatch(line, -1) {
 		b.next = append(b.next, "%"+l[1])
 	}
+	if strings.HasPrefix(line, "  br i1 true,") { // as Assume writes it
+		b.next = b.next[:1]
+	} else if strings.HasPrefix(line, "  br i1 false,") {
+		b.next = b.next[1:]
+	}
 	call := calleeOf.FindStringSubmatch(line)
 	isCall := call != nil && !strings.Contains(line, " asm ")
 	for k, used := range someName.FindAllString(line, -1) {
@@ -329,7 +336,7 @@ func (x *Exceptions) instruction(f *catcher, b *ehBlock, n int) (end int, err er
 	}
 	switch {
 	case isCall:
-		c := ehCall{line: n}
+		c := ehCall{in: b}
 		if call[1][0] == '@' {
 			c.callee = resolved(x.aliases, call[1])
 		}
@@ -338,6 +345,7 @@ func (x *Exceptions) instruction(f *catcher, b *ehBlock, n int) (end int, err er
 		}
 		if to := unwindsTo.FindStringSubmatch(line); to != nil {
 			c.unwind = to[2]
+			b.unwind = c
 		}
 		if strings.HasPrefix(c.callee, "@llvm.eh.typeid.for") {
 			if of := typeInfo.FindStringSubmatch(line); of != nil {
@@ -423,12 +431,32 @@ func (x *Exceptions) spread() {
 			if f.throws {
 				continue
 			}
+			x.reach(f)
 			for _, c := range f.calls {
-				if x.mayThrow(c) && (c.unwind == "" || f.resumes || f.passes) {
+				if c.in.runs && x.mayThrow(c) && (c.unwind == "" || f.resumes || f.passes) {
 					f.throws, changed = true, true
 					x.indirect = x.indirect || f.taken && !f.starts
 					break
 				}
+			}
+		}
+	}
+}
+
+// reach finds which blocks may be reached if exceptions leave the functions that are known to let them.
+func (x *Exceptions) reach(f *catcher) {
+	stack := slices.Clone(f.order[:min(1, len(f.order))])
+	seen := map[*ehBlock]bool{}
+	for len(stack) > 0 {
+		b := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[b] {
+			continue
+		}
+		seen[b], b.runs = true, true
+		for _, label := range b.next {
+			if next := f.blocks[label]; next != nil && (label != b.unwind.unwind || x.mayThrow(b.unwind)) {
+				stack = append(stack, next)
 			}
 		}
 	}
@@ -570,7 +598,11 @@ func (x *Exceptions) support(probes bool) {
 	for _, line := range x.declared {
 		x.printf("%s\n", line)
 	}
-	x.printf("%s", exceptionSupport)
+	group := "" // functions are inlined in those that are for the same processor
+	if main := x.byName["@main"]; main != nil && main.end > 0 {
+		group = groupOf.FindString(x.m.lines[main.start])
+	}
+	x.printf("%s", strings.ReplaceAll(exceptionSupport, " #9999", group))
 }
 
 // Before an exception are 32 bytes: the number of its class, how many handlers have it, less than 0 if it is
@@ -697,8 +729,6 @@ release:
 done:
   ret void
 }
-
-attributes #9999 = { uwtable }
 `
 
 // AppendText appends the text of the module without exceptions. If probes is set, it calls a function where an
@@ -714,7 +744,11 @@ func (x *Exceptions) AppendText(dst []byte, probes bool) []byte {
 		n = f.end + 1
 	}
 	for ; n < len(x.m.lines); n++ {
-		x.printf("%s\n", x.m.lines[n])
+		line := x.m.lines[n]
+		if strings.HasPrefix(line, "attributes #") { // what throws returns
+			line = strings.ReplaceAll(line, " noreturn ", " cold ")
+		}
+		x.printf("%s\n", line)
 	}
 	x.support(probes)
 	return x.dst
@@ -757,9 +791,6 @@ func (x *Exceptions) leave(f *catcher, debug string) {
 func (x *Exceptions) write(f *catcher, probes bool) {
 	begin := len(x.dst)
 	head := strings.Replace(x.m.lines[f.start], " personality ptr @__gxx_personality_v0", "", 1)
-	if f.throws {
-		head = groupOf.ReplaceAllString(head, " #9999")
-	}
 	x.printf("%s\n", head)
 	label, ended := "", false
 	renamed := map[string]string{}
@@ -1004,7 +1035,7 @@ func Independent(m *Module, o Options, sites []int) ([]int, error) {
 
 // dependsOnMessages reports whether what is needed is in messages, or depends on which come first.
 func (s *slicer) dependsOnMessages() bool {
-	return len(s.data) > 0 || slices.ContainsFunc(s.calls, func(i *instruction) bool {
+	return len(s.got) > 0 || slices.ContainsFunc(s.calls, func(i *instruction) bool {
 		return i.kept && slices.ContainsFunc(i.effects, func(e *effect) bool { return e.open })
 	})
 }
@@ -1025,7 +1056,8 @@ func (s *slicer) clear() {
 	for _, w := range s.written {
 		w.read = 0
 	}
-	clear(s.data)
+	clear(s.got)
+	clear(s.sent)
 	clear(s.read)
 	clear(s.readers)
 }

@@ -39,18 +39,20 @@ type reason struct {
 // A slicer finds what is needed.
 type slicer struct {
 	*Slice
-	options  Options
-	order    *order
-	queue    []*instruction
-	data     map[string]bool // groups of which the data is needed
-	read     map[readKey]bool
-	written  map[access]*writers
-	before   map[access][]written
-	searches int // for what is before
-	frees    []*instruction
-	roots    []*instruction            // needed in any case
-	probes   map[string][]*instruction // by number
-	probing  bool                      // what is needed is found several times
+	options   Options
+	order     *order
+	queue     []*instruction
+	got       map[*instruction]bool // calls of which what they receive is needed
+	sent      map[*instruction]bool // calls of which what they send is needed
+	transfers map[transferKey]transfer
+	read      map[readKey]bool
+	written   map[access]*writers
+	before    map[access][]written
+	searches  int // for what is before
+	frees     []*instruction
+	roots     []*instruction            // needed in any case
+	probes    map[string][]*instruction // by number
+	probing   bool                      // what is needed is found several times
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
@@ -94,7 +96,8 @@ func newSlicer(m *Module, o Options) (*slicer, error) {
 	}
 	return &slicer{
 		Slice: &Slice{m: m, memory: a, executed: map[string]bool{}, readers: map[string]*Needed{}}, options: o,
-		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{}, written: map[access]*writers{},
+		order: newOrder(a), got: map[*instruction]bool{}, sent: map[*instruction]bool{},
+		transfers: map[transferKey]transfer{}, read: map[readKey]bool{}, written: map[access]*writers{},
 		before: map[access][]written{}, probes: map[string][]*instruction{},
 	}, nil
 }
@@ -166,7 +169,7 @@ func (s *slicer) begin() {
 	if s.memory.callbacks {
 		for _, i := range s.calls {
 			for _, e := range i.effects {
-				s.needData(e.group, i, i)
+				s.needData(e, i, i)
 			}
 		}
 	}
@@ -206,6 +209,7 @@ func (s *slicer) classify(i *instruction, e *effect) {
 	} else if e.role.Receives != nil {
 		for k, p := range e.mpi.Declared() {
 			if k < len(i.operands) && (p.Name == e.role.Receives.Peer &&
+				!isExcluded(i, i.operands[k], s.options.AnySource) &&
 				s.mayBe(i, i.operands[k], s.options.AnySource, map[operand]bool{}) ||
 				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, map[operand]bool{})) {
 				isOpen = true
@@ -391,7 +395,7 @@ func (s *slicer) followCall(i *instruction) {
 		s.needCalls(i.block.of, i)
 	}
 	for _, r := range reads {
-		if !r.data || slices.ContainsFunc(i.effects, func(e *effect) bool { return s.data[e.group] }) {
+		if !r.data || s.sent[i] {
 			s.needReads(i, []access{r})
 		}
 	}
@@ -485,21 +489,6 @@ func (s *slicer) needCalls(f *function, by *instruction) {
 		if s.memory.seen[i.block.of] {
 			s.need(i, by, "is in a function that it calls")
 			s.needCalls(i.block.of, i)
-		}
-	}
-}
-
-// needData notes that the data of a group of operations is needed: what all of them send.
-func (s *slicer) needData(group string, by, reader *instruction) {
-	if group == "" || s.data[group] {
-		return
-	}
-	s.data[group], s.executed[group] = true, true
-	s.readers[group] = &Needed{group, by.at(), reader.at()}
-	for _, i := range s.calls {
-		if slices.ContainsFunc(i.effects, func(e *effect) bool { return e.group == group }) {
-			reads, _ := s.memory.accesses(i)
-			s.needReads(i, reads)
 		}
 	}
 }

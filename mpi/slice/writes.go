@@ -126,7 +126,7 @@ func (s *slicer) needWriter(w written, i, reader *instruction) {
 	s.need(i, reader, "writes what it reads in "+w.in.shown())
 	if w.data {
 		for _, e := range i.effects {
-			s.needData(e.group, i, reader)
+			s.needData(e, i, reader)
 		}
 	}
 }
@@ -134,6 +134,6 @@ func (s *slicer) needWriter(w written, i, reader *instruction) {
 // isDone reports whether nothing more is needed for an instruction if what it writes is.
 func (s *slicer) isDone(i *instruction, data bool) bool {
 	return i.kept && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool {
-		return e.group != "" && !s.data[e.group]
+		return e.group != "" && !s.got[i]
 	}))
 }
