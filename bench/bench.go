@@ -73,7 +73,7 @@ func Report(w io.Writer, in Input) error {
 			func(w io.Writer) error { return reportQuestions(w, in.Traces) }},
 		{"Replaying", "Opening the ranks included, of the processor time that the program took, in million calls a second; traces of 100,000 calls and more. On the network, ranks compute for some microseconds before each call, and messages have a latency and a bandwidth. Every call is executed, but in the last columns, where iterations of loops are skipped that are periodic.",
 			func(w io.Writer) error { return reportReplay(w, in.Traces) }},
-		{"Efficiency", "Whole commands, `reprise efficiency TRACE`; the most memory that was resident. Statistics of times are made up, and iterations of loops are skipped; times of every call are those that `reprise predict --times exact` makes of the same trace, and every call is executed.",
+		{"Efficiency and waits", "Whole commands: their processor time, and the most memory that was resident. Statistics of times are made up, and iterations of loops are skipped; times of every call are those that `reprise predict --times exact` makes of the same trace, and every call is executed.",
 			func(w io.Writer) error { return reportEfficiency(w, in.Traces) }},
 		{"Prediction", "How far the time that `reprise predict` tells of a run on the machine that `reprise calibrate` has measured is from the time that was recorded, from the first call of MPI to the end of the last: kernels in the patterns of the NAS Parallel Benchmarks on two ranks, five times calibrated and run in turn. Traces with exact times, histograms by path and by signature, and statistics are made of the same runs.", reportPrediction},
 		{"Replayed runs",

@@ -7,14 +7,18 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// reportEfficiency reports what it takes to find the efficiency of runs, as whole programs: with statistics
-// of times, where iterations of loops are skipped, and with the times of every call as they are predicted
-// from these, where every call is executed.
+// whys are the commands that tell why a run took as long as it did.
+var whys = []string{"efficiency TRACE", "why TRACE", "waits TRACE", "report TRACE -o OUT.html"}
+
+// reportEfficiency reports what it takes to find why runs took as long as they did, as whole programs: with
+// statistics of times, where iterations of loops are skipped, and with the times of every call as they are
+// predicted from these, where every call is executed.
 func reportEfficiency(w io.Writer, dir string) error {
 	c, err := newCommand()
 	if err != nil {
@@ -25,7 +29,7 @@ func reportEfficiency(w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	heads(w, "trace", "calls", "statistics, ms", "MB", "times of every call, ms", "MB")
+	heads(w, "trace", "calls", "command", "statistics, ms", "MB", "times of every call, ms", "MB")
 	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
 		at := slices.IndexFunc(traces, func(t traceText) bool { return t.name == name })
 		if at < 0 {
@@ -34,34 +38,42 @@ func reportEfficiency(w io.Writer, dir string) error {
 		if err := c.writeTimed(traces[at]); err != nil {
 			return err
 		}
-		if err := c.efficiencyRow(w, name, true); err != nil {
+		if err := c.whyRows(w, name, true); err != nil {
 			return err
 		}
 	}
 	if err := c.writeProgram("stencil", programs.Stencil2D(32, 32, 120_000)); err != nil {
 		return err
 	}
-	return c.efficiencyRow(w, "stencil", false)
+	return c.whyRows(w, "stencil", false)
 }
 
-// efficiencyRow reports a trace that was written, and whether also the same with the times of every call.
-func (c *command) efficiencyRow(w io.Writer, name string, every bool) error {
-	took, resident, err := c.median([]string{"efficiency", "TRACE"}, name)
-	if err != nil {
-		return err
+// whyRows reports what the commands take on a trace that was written, and whether also on the same with the times of
+// every call. Cells are of processor time.
+func (c *command) whyRows(w io.Writer, name string, every bool) error {
+	exact := name + ".exact"
+	if every {
+		if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o",
+			c.path(exact))); err != nil {
+			return fmt.Errorf("reprise predict %s: %w", name, err)
+		}
 	}
-	fmt.Fprintf(w, "| %s | %d | %.0f | %.0f |", name, c.calls, took.Seconds()*1e3, float64(resident)/1e6)
-	if !every {
-		fmt.Fprintln(w, " – | – |")
-		return nil
+	for _, command := range whys {
+		fmt.Fprintf(w, "| %s | %d | `%s` |", name, c.calls, command)
+		for _, trace := range []string{name, exact} {
+			if trace == exact && !every {
+				fmt.Fprint(w, " – | – |")
+				continue
+			}
+			_, processor, resident, err := c.medians(strings.Fields(command), trace)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, " %.0f | %.0f |", processor.Seconds()*1e3, float64(resident)/1e6)
+		}
+		fmt.Fprintln(w)
 	}
-	if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o",
-		c.path(name+".exact"))); err != nil {
-		return fmt.Errorf("reprise predict %s: %w", name, err)
-	}
-	took, resident, err = c.median([]string{"efficiency", "TRACE"}, name+".exact")
-	fmt.Fprintf(w, " %.0f | %.0f |\n", took.Seconds()*1e3, float64(resident)/1e6)
-	return err
+	return nil
 }
 
 // writeTimed writes a trace with statistics of times that are made up.

@@ -192,9 +192,14 @@ func (c *command) writeLU(dir string) error {
 // median runs the program some times with a trace, and returns the median of the
 // times and the most memory that was resident, in bytes.
 func (c *command) median(args []string, trace string) (time.Duration, int64, error) {
+	took, _, resident, err := c.medians(args, trace)
+	return took, resident, err
+}
+
+// medians is median, with the median of the times of processors as well.
+func (c *command) medians(args []string, trace string) (took, processor time.Duration, most int64, err error) {
 	names := strings.NewReplacer("TRACE", c.path(trace), "OTHER", c.path(trace+".other"), "OUT", c.path("out"))
-	var times []time.Duration
-	most := int64(0)
+	var times, processors []time.Duration
 	for range rounds {
 		cmd := exec.Command(c.path("reprise"))
 		for _, a := range args {
@@ -203,18 +208,20 @@ func (c *command) median(args []string, trace string) (time.Duration, int64, err
 		var errors bytes.Buffer
 		cmd.Stderr = &errors
 		if err := os.RemoveAll(c.path("out")); err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
 		}
 		begin := time.Now()
 		resident, err := run(cmd)
 		times = append(times, time.Since(begin))
+		processors = append(processors, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		most = max(most, resident)
 		if differ := args[0] == "diff" && cmd.ProcessState.ExitCode() == 1 && errors.Len() == 0; err != nil && !differ {
-			return 0, 0, fmt.Errorf("reprise %s: %w: %s", strings.Join(args, " "), err, &errors)
+			return 0, 0, 0, fmt.Errorf("reprise %s: %w: %s", strings.Join(args, " "), err, &errors)
 		}
 	}
 	slices.Sort(times)
-	return times[len(times)/2], most, nil
+	slices.Sort(processors)
+	return times[len(times)/2], processors[len(processors)/2], most, nil
 }
 
 // run runs a command and returns the most memory that was resident, in bytes, which it
