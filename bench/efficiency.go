@@ -14,7 +14,7 @@ import (
 )
 
 // whys are the commands that tell why a run took as long as it did.
-var whys = []string{"efficiency TRACE", "why TRACE", "waits TRACE", "report TRACE -o OUT.html"}
+var whys = []string{"efficiency TRACE", "why TRACE", "waits TRACE"}
 
 // reportEfficiency reports what it takes to find why runs took as long as they did, as whole programs: with
 // statistics of times, where iterations of loops are skipped, and with the times of every call as they are
@@ -30,7 +30,11 @@ func reportEfficiency(w io.Writer, dir string) error {
 		return err
 	}
 	heads(w, "trace", "calls", "command", "statistics, ms", "MB", "times of every call, ms", "MB")
-	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
+	for _, of := range []struct {
+		trace    string
+		commands []string
+	}{{"lu.W.16", append(whys, "report TRACE -o OUT.html")}, {"lu.W.64", whys}, {"cg.S.64", whys}} {
+		name := of.trace
 		at := slices.IndexFunc(traces, func(t traceText) bool { return t.name == name })
 		if at < 0 {
 			return fmt.Errorf("%s: %w", name, ErrNoTraces)
@@ -38,19 +42,19 @@ func reportEfficiency(w io.Writer, dir string) error {
 		if err := c.writeTimed(traces[at]); err != nil {
 			return err
 		}
-		if err := c.whyRows(w, name, true); err != nil {
+		if err := c.whyRows(w, name, true, of.commands); err != nil {
 			return err
 		}
 	}
 	if err := c.writeProgram("stencil", programs.Stencil2D(32, 32, 120_000)); err != nil {
 		return err
 	}
-	return c.whyRows(w, "stencil", false)
+	return c.whyRows(w, "stencil", false, whys)
 }
 
 // whyRows reports what the commands take on a trace that was written, and whether also on the same with the times of
 // every call. Cells are of processor time.
-func (c *command) whyRows(w io.Writer, name string, every bool) error {
+func (c *command) whyRows(w io.Writer, name string, every bool, commands []string) error {
 	exact := name + ".exact"
 	if every {
 		if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o",
@@ -58,7 +62,7 @@ func (c *command) whyRows(w io.Writer, name string, every bool) error {
 			return fmt.Errorf("reprise predict %s: %w", name, err)
 		}
 	}
-	for _, command := range whys {
+	for _, command := range commands {
 		fmt.Fprintf(w, "| %s | %d | `%s` |", name, c.calls, command)
 		for _, trace := range []string{name, exact} {
 			if trace == exact && !every {
