@@ -131,49 +131,55 @@ func decodeCounted(d *wire.Decoder, domain Domain) matrixBody {
 	return b
 }
 
-// A countModel codes numbers row by row. The bits of a number are predicted by those of
-// numbers of which about as much was expected: the mean of those in its column so far and of
-// one that is the mean of all.
+// A countModel codes numbers row by row. What is expected of a number is the mean of those before it in its column and
+// of one that is like those in the columns to its left: about that which a Gamma–Poisson model predicts. The number
+// is its difference from that, in units of about an eighth of the deviation of Poisson's distribution. The bits of a
+// difference are predicted by those of numbers of which about as much was expected.
 type countModel struct {
-	coder   adaptive.Coder
-	sums    []uint64 // of each column
-	sum     uint64   // of all
-	row     uint64   // complete rows
-	classes [2 * 64]*countClass
+	coder  adaptive.Coder
+	sums   []uint64 // of each column
+	sum    uint64   // of all
+	row    uint64   // complete rows
+	left   int64    // the mean of the columns to the left, the nearest most, in units of 1/2^leftUnit
+	coarse [64]*countClass
+	fine   [64 << fineBits]*countClass
 }
 
-// A countClass predicts numbers of which about the same is expected. A number is the number
-// of its bits, as so many ones and a zero, then the bits below the first, of which at most
-// upperBits are predicted.
-type countClass struct {
-	length [maxCountBits]adaptive.Bit
-	upper  [maxCountBits + 1][1 << upperBits]adaptive.Bit // by length
-}
+// A countClass predicts differences of numbers of which about the same was expected. Its nodes are those of a tree of
+// the bits of a difference.
+type countClass [1 << differenceBits]adaptive.Bit
 
 const (
-	maxCountBits = 32
-	upperBits    = 3
+	maxCountBits   = 32
+	differenceBits = 7 // of a difference and half of what these can be; the smallest and the largest have more
+	middle         = 1 << differenceBits / 2
+
+	meanUnit = 4  // means are in units of 1/2⁴
+	leftUnit = 12 // or less
+
+	fineBits = 3 // of a mean, below its first, that tell classes apart
+	fewBits  = 8 // of a mean up to which they do; above, only the highest of them
 )
 
 func newCountModel(columns int) *countModel { return &countModel{sums: make([]uint64, columns)} }
 
 // code writes v, which is the next number and in column j, or reads it, and returns it.
 func (m *countModel) code(j int, v uint64) uint64 {
-	c := m.class(j)
-	n := uint(0)
-	for n < maxCountBits && m.coder.Adapt(&c.length[n], adaptive.Even, uint32(min(v>>n, 1))) == 1 {
-		n++
+	mean := m.mean(j)
+	n := bits.Len64(mean)
+	shift := uint(max(0, (n-meanUnit)/2-3)) // the deviation is 2^(n−meanUnit)/2
+	center := int64((mean + 1<<meanUnit/2) >> meanUnit >> shift)
+	d := int64(v>>shift) - center
+	at := int64(m.difference(mean, n, uint32(max(0, min(d+middle, 2*middle-1))))) - middle
+	switch at {
+	case -middle:
+		at -= int64(m.rest(uint64(at - d)))
+	case middle - 1:
+		at += int64(m.rest(uint64(d - at)))
 	}
-	x := uint64(min(n, 1)) // what is known of v
-	for left, node := n, 1; left > 1; left-- {
-		bit := uint32(v >> (left - 2) & 1)
-		if node < 1<<upperBits {
-			bit = m.coder.Adapt(&c.upper[n][node], adaptive.Even, bit)
-			node = node<<1 | int(bit)
-		} else {
-			bit = m.coder.Even(bit)
-		}
-		x = x<<1 | uint64(bit)
+	x := uint64(center + at)
+	for i := int(shift) - 1; i >= 0; i-- {
+		x = x<<1 | uint64(m.coder.Even(uint32(v>>i)&1))
 	}
 	m.sums[j] += x
 	m.sum += x
@@ -183,21 +189,56 @@ func (m *countModel) code(j int, v uint64) uint64 {
 	return x
 }
 
-// class returns the class of the next number in column j.
-func (m *countModel) class(j int) *countClass {
-	const unit = 8 // of means
-	mean := uint64(0)
-	if n := m.row*uint64(len(m.sums)) + uint64(j); n > 0 {
-		mean = unit * m.sum / n
+// mean returns what is expected of the next number in column j.
+func (m *countModel) mean(j int) uint64 {
+	switch {
+	case j > 0:
+		m.left += (int64(m.sums[j-1]<<leftUnit/(m.row+1)) - m.left) / 8
+	case m.row > 0:
+		m.left = int64(m.sum << leftUnit / (m.row * uint64(len(m.sums))))
 	}
-	mean = (unit*m.sums[j] + mean) / (m.row + 1)
-	n := bits.Len64(mean)
-	k := 2 * n
-	if n > 1 {
-		k += int(mean >> (n - 2) & 1)
+	return (m.sums[j]<<meanUnit + uint64(m.left)>>(leftUnit-meanUnit)) / (m.row + 1)
+}
+
+// difference codes the bits of u. Where a mean of n bits has not been expected yet, one of as many bits predicts them.
+func (m *countModel) difference(mean uint64, n int, u uint32) uint32 {
+	k := uint64(n) << fineBits
+	if n > fineBits {
+		k |= mean >> (n - 1 - fineBits) & (1<<fineBits - 1)
+	} else {
+		k |= mean & (1<<fineBits - 1)
 	}
-	if m.classes[k] == nil {
-		m.classes[k] = new(countClass)
+	if n > fewBits {
+		k &^= 1<<(fineBits-1) - 1
 	}
-	return m.classes[k]
+	coarse, fine := m.coarse[n&63], m.fine[k&(64<<fineBits-1)]
+	if coarse == nil {
+		coarse = new(countClass)
+		m.coarse[n&63] = coarse
+	}
+	if fine == nil {
+		fine = new(countClass)
+		m.fine[k&(64<<fineBits-1)] = fine
+	}
+	node := uint32(1)
+	for i := differenceBits - 1; i >= 0; i-- {
+		parent := coarse[node].Or(adaptive.Even)
+		bit := m.coder.Adapt(&fine[node], parent, u>>i&1)
+		coarse[node] = parent.Learned(bit)
+		node = node<<1 | bit
+	}
+	return node - 1<<differenceBits
+}
+
+// rest codes a number that hardly ever is not 0: how many bits it has, and these.
+func (m *countModel) rest(v uint64) uint64 {
+	n := 0
+	for n < 64 && m.coder.Even(uint32(min(v>>n, 1))) == 1 {
+		n++
+	}
+	x := uint64(min(n, 1))
+	for i := n - 2; i >= 0; i-- {
+		x = x<<1 | uint64(m.coder.Even(uint32(v>>i)&1))
+	}
+	return x
 }
