@@ -8,7 +8,8 @@ import (
 )
 
 // ExecutedSymbol is the name of the variable of a sliced program that has the groups of operations that are
-// executed, each between two spaces, and "open" among them if that depends on which messages come first.
+// executed, each between two spaces, "open" among them if that depends on which messages come first, and "any:"
+// with each tag with which only one process sends to a receive from any source.
 const ExecutedSymbol = "reprise_slice_executed"
 
 // AppendText appends the text of the module with what is needed. It fails only if the
@@ -34,6 +35,11 @@ func (s *Slice) AppendText(dst []byte) ([]byte, error) {
 	executed := s.executedGroups()
 	if s.open != nil {
 		executed = append(executed, "open")
+	}
+	for _, source := range s.sources {
+		for _, tag := range source.Tags {
+			executed = append(executed, fmt.Sprint("any:", tag))
+		}
 	}
 	return s.m.appendEnd(w.dst, executed), nil
 }

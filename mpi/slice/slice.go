@@ -28,6 +28,7 @@ type Slice struct {
 	open     *instruction   // a call for which all operations are executed, nil if there is none
 	openFor  string         // why
 	calls    []*instruction // of MPI
+	sources  []Source
 }
 
 // A reason is why an instruction is needed.
@@ -39,20 +40,21 @@ type reason struct {
 // A slicer finds what is needed.
 type slicer struct {
 	*Slice
-	options   Options
-	order     *order
-	queue     []*instruction
-	got       map[*instruction]bool // calls of which what they receive is needed
-	sent      map[*instruction]bool // calls of which what they send is needed
-	transfers map[transferKey]transfer
-	read      map[readKey]bool
-	written   map[access]*writers
-	before    map[access][]written
-	searches  int // for what is before
-	frees     []*instruction
-	roots     []*instruction            // needed in any case
-	probes    map[string][]*instruction // by number
-	probing   bool                      // what is needed is found several times
+	options    Options
+	order      *order
+	queue      []*instruction
+	got        map[*instruction]bool // calls of which what they receive is needed
+	sent       map[*instruction]bool // calls of which what they send is needed
+	transfers  map[transferKey]transfer
+	read       map[readKey]bool
+	written    map[access]*writers
+	before     map[access][]written
+	searches   int // for what is before
+	frees      []*instruction
+	roots      []*instruction            // needed in any case
+	probes     map[string][]*instruction // by number
+	anySources []anySource
+	probing    bool // what is needed is found several times
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
@@ -63,6 +65,7 @@ func Cut(m *Module, o Options) (*Slice, error) {
 		return nil, err
 	}
 	s.note()
+	s.prove()
 	s.begin()
 	for s.drain(); s.keepFrees(); s.drain() {
 	}
@@ -195,29 +198,26 @@ func (s *slicer) effectsOf(i *instruction) []*effect {
 	return list
 }
 
-// classify notes a call that depends on which messages come first.
+// classify notes a call that depends on which messages come first, or receives from any source.
 func (s *slicer) classify(i *instruction, e *effect) {
-	isOpen := e.open
-	if e.role.Receives != nil && e.fortran && s.options.Wildcards {
-		for k, p := range e.mpi.Declared() {
-			if k < len(i.operands) && (p.Name == e.role.Receives.Peer &&
-				s.mayHold(i, i.operands[k], s.options.AnySource) ||
-				p.Name == e.role.Receives.Tag && s.mayHold(i, i.operands[k], s.options.AnyTag)) {
-				isOpen = true
-			}
-		}
-	} else if e.role.Receives != nil {
-		for k, p := range e.mpi.Declared() {
-			if k < len(i.operands) && (p.Name == e.role.Receives.Peer &&
-				!isExcluded(i, i.operands[k], s.options.AnySource) &&
-				s.mayBe(i, i.operands[k], s.options.AnySource, map[operand]bool{}) ||
-				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, map[operand]bool{})) {
-				isOpen = true
-			}
-		}
-	}
-	if isOpen {
+	if e.open {
 		s.executeAll(i, "what it returns depends on which messages come first")
+	}
+	if e.role.Receives == nil {
+		return
+	}
+	may := func(name string, wildcard int64) bool {
+		v, ok := e.ofParameter(i, name)
+		if !ok || !e.fortran || !s.options.Wildcards {
+			return ok && !isExcluded(i, v, wildcard) && s.mayBe(i, v, wildcard, map[operand]bool{})
+		}
+		return s.mayHold(i, v, wildcard)
+	}
+	switch {
+	case may(e.role.Receives.Tag, s.options.AnyTag):
+		s.executeAll(i, "what it returns depends on which messages come first")
+	case may(e.role.Receives.Peer, s.options.AnySource):
+		s.anySources = append(s.anySources, anySource{i, e})
 	}
 }
 

@@ -111,6 +111,7 @@ type Slice struct {
 	Calls    []slice.Call   `json:"call_sites"`
 	Open     *slice.Opening `json:"depends_on_order"`
 	Needed   []slice.Needed `json:"needed_data"`
+	Sources  []slice.Source `json:"only_senders"`
 	Lines    []KeptLine     `json:"explained"`
 
 	Assumed []slice.Assumption `json:"conditional_on"`
@@ -126,7 +127,7 @@ type KeptLine struct {
 func newSliceAnswer(s *slice.Slice, p *slicing.Program, lines []slice.Position) *Slice {
 	a := &Slice{Schema: cli.Schema, Output: p.Output, Files: append([]slice.Count{}, s.Counts()...),
 		Calls:  append([]slice.Call{}, s.Calls()...),
-		Needed: append([]slice.Needed{}, s.Needed()...), Lines: []KeptLine{},
+		Needed: append([]slice.Needed{}, s.Needed()...), Sources: append([]slice.Source{}, s.Sources()...), Lines: []KeptLine{},
 		Assumed: append([]slice.Assumption{}, p.Assumed...)}
 	for k := range a.Files {
 		if p.Whole {
@@ -192,6 +193,10 @@ func (a *Slice) print(w io.Writer) {
 	fmt.Fprintf(w, "%d of %s executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "MPI call"))
 	if a.Open != nil {
 		fmt.Fprintf(w, "all messages are sent, for %s at %v: %s\n", a.Open.Function, a.Open.Position, a.Open.Why)
+	}
+	for _, source := range a.Sources {
+		fmt.Fprintf(w, "%s at %v receives from one rank only: that at %v sends to the rank computed at %v, another one for each sender\n",
+			source.Function, source.Position, source.Sender, source.Receiver)
 	}
 	for _, n := range a.Needed {
 		fmt.Fprintf(w, "%s: the data is needed, because %v reads the data received at %v\n", n.Group, n.Reader, n.Call)
