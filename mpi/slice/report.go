@@ -90,6 +90,7 @@ func (s *Slice) Open() (Opening, bool) {
 // A Step is one of the reasons why a line is kept.
 type Step struct {
 	Position
+	Function string `json:"in_function"` // as the compiler names it
 	// what the line does for the one of the step behind; of the last step, why it is kept in any case
 	How string `json:"how"`
 }
@@ -137,7 +138,7 @@ func sameFile(path, end string) bool {
 func explain(i *instruction) []Step {
 	var chain []Step
 	for i != nil {
-		step := Step{i.at(), i.why.how}
+		step := Step{i.at(), strings.TrimPrefix(i.block.of.name, "@"), i.why.how}
 		if n := len(chain); n == 0 || i.why.by == nil || step.Line > 0 && step.Position != chain[n-1].Position {
 			chain = append(chain, step) // line 0 is what optimizers make of several lines
 		}

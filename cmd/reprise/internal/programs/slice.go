@@ -153,7 +153,22 @@ func newSliceAnswer(s *slice.Slice, p *slicing.Program, lines []slice.Position) 
 		}
 		a.Lines = append(a.Lines, KeptLine{at, known, append([]slice.Step{}, s.Explain(at)...)})
 	}
+	a.demangle()
 	return a
+}
+
+// demangle puts the names that a user of C++ knows in the place of those of compilers.
+func (a *Slice) demangle() {
+	var names []*string
+	if a.Open != nil {
+		names = append(names, &a.Open.Function)
+	}
+	for _, l := range a.Lines {
+		for k := range l.Steps {
+			names = append(names, &l.Steps[k].Function, &l.Steps[k].How)
+		}
+	}
+	slicing.Demangle(names)
 }
 
 // parsePosition reads FILE:LINE.
@@ -250,10 +265,13 @@ func (l *KeptLine) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n%v is kept:\n", l.Position)
 	for k, step := range l.Steps {
-		if k+1 < len(l.Steps) {
-			fmt.Fprintf(w, "  %v %s, for\n", step.Position, step.How)
-		} else {
-			fmt.Fprintf(w, "  %v %s\n", step.Position, step.How)
+		in, end := "", ""
+		if strings.ContainsAny(step.Function, "(:") { // of C++
+			in = " in " + step.Function
 		}
+		if k+1 < len(l.Steps) {
+			end = ", for"
+		}
+		fmt.Fprintf(w, "  %v%s %s%s\n", step.Position, in, step.How, end)
 	}
 }

@@ -1,0 +1,87 @@
+//go:build linux
+
+package slicing
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
+)
+
+// rules are the rules by which package slice finds what is needed, each with the text that carries it and what
+// that is without the rule, in a file of the package.
+var rules = []struct{ name, file, old, without string }{
+	{"Control", "slice.go", `s.need(b.last(), i, "decides whether it runs")`, "_ = b"},
+	{"Phi", "slice.go", `s.need(c.last(), i, "decides which value it has")`, "_ = c"},
+	{"Operand", "slice.go", `s.needValue(i, v, "uses it")`, "_ = v"},
+	{"Argument", "slice.go", `s.needValue(i, i.operands[p.number], "is an argument")`, ""},
+	{"Parameter", "slice.go", "		if i.kept {\n			s.needArgument(i, p)", "		if false {\n			s.needArgument(i, p)"},
+	{"Result", "slice.go", `s.need(i, from, "returns its result")`, ""},
+	{"Calls", "slice.go", `s.need(i, by, "is in a function that it calls")`, ""},
+	{"Variadic", "slice.go", "		if f.restNeeded {", "		if false {"},
+	{"Ends", "effects.go", `effect{arguments: "r", ends: true, kept: true})`, `effect{arguments: "r", ends: true})`},
+	{"Memory", "writes.go", "later || s.order.precedes(i, reader)", "later"},
+	{"Before", "order.go", " || o.after[first.piece].has(second.piece)", ""},
+	{"Received", "writes.go", "s.needData(e, i, reader)", "_ = e"},
+	{"Sent", "messages.go", "s.needReads(from, reads)", "_ = reads"},
+	{"Tags", "messages.go", "return !a.known || !b.known ||", "return a.known && b.known &&"},
+	{"Order", "slice.go", "	if e.open {", "	if false {"},
+	{"Uniform", "sources.go", "	if !s.isUniform(i, second) {", "	if false {"},
+	{"Once", "sources.go", "s.order.precedes(at, at) ||", ""},
+	{"Stores", "memory.go", "a.storeAll(of(1), i.element.bytes(), of(0))", ""},
+	{"Copies", "access.go", "a.copyBytes(of(0), of(1), i.length())", ""},
+	{"Callbacks", "access.go", "			a.connect(i, g)\n", ""},
+	{"Trees", "access.go", "a.storeAll(all, linkBytes, all)", ""},
+	{"Throws", "exceptions.go", "c.in.runs && x.mayThrow(c)", "c.in.runs && isThrow(c.callee)"},
+	{"Handlers", "exceptions.go", `base != "" && x.catches(handler, base)`, "false"},
+}
+
+// TestRules checks that the tests of this package see that a rule is missing, of each rule of dependence.
+func TestRules(t *testing.T) {
+	tier.Long(t, "builds the package once for each rule")
+	newBench(t)
+	directory, err := filepath.Abs(filepath.Join("..", "..", "mpi", "slice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		t.Run(rule.name, func(t *testing.T) {
+			path := filepath.Join(directory, rule.file)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), rule.old); n != 1 {
+				t.Fatalf("the text of the rule is in %s %d times", rule.file, n)
+			}
+			work := t.TempDir()
+			mutant, overlay, binary := filepath.Join(work, rule.file), filepath.Join(work, "overlay.json"), filepath.Join(work, "test")
+			files, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutant}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, data := range map[string][]byte{
+				mutant: []byte(strings.Replace(string(text), rule.old, rule.without, 1)), overlay: files,
+			} {
+				if err := os.WriteFile(name, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if said, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e", "-overlay", overlay, "-o",
+				binary, ".").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m", "-test.run",
+				"^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$", "-programs", "6").CombinedOutput()
+			if err == nil {
+				t.Errorf("no test fails without the rule")
+			}
+			t.Logf("%.300s", said)
+		})
+	}
+}
