@@ -197,7 +197,7 @@ func TestSliceErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	thrown, f08 := filepath.Join(t.TempDir(), "thrown.cc"), filepath.Join(t.TempDir(), "f08.f90")
-	if err := os.WriteFile(thrown, []byte("int main()\n{\n\tthrow 1;\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(thrown, []byte("#include <exception>\nint main()\n{\n\ttry { throw 1; } catch (...) { return std::current_exception() != nullptr; }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(f08,
@@ -214,7 +214,7 @@ func TestSliceErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"-o app -- " + thrown, cli.ExitFailure, "thrown.cc:3:2: error: cannot use 'throw' with exceptions disabled"},
+		{"-o app -- " + thrown, cli.ExitFailure, "thrown.cc:4: _ZSt17current_exceptionv: exceptions that are kept or asked for are not supported"},
 		{"-o app -- " + f08, cli.ExitFailure, "f08.f90:2: use mpi_f08 is not supported"},
 		{"a.c", cli.ExitUsage, "slice takes the name of the program to write"},
 		{"-o app", cli.ExitUsage, "there is no source to slice"},

@@ -19,7 +19,8 @@ func TestDemangle(t *testing.T) {
 		list = append(list, &texts[k])
 	}
 	Demangle(list)
-	if want := []string{"main", "Domain::x(int)", "writes what it reads in depth", "_Znot"}; !slices.Equal(texts, want) {
+	want := []string{"main", "Domain::x(int)", "writes what it reads in depth", "_Znot"}
+	if !slices.Equal(texts, want) {
 		t.Errorf("%q, want %q", texts, want)
 	}
 }

@@ -26,7 +26,12 @@ func generateClasses(number uint64) string {
 #include <stdexcept>
 #include <string>
 #include <vector>
-struct E0 { unsigned n; explicit E0(unsigned k) : n(k) {} virtual ~E0() {} virtual unsigned weight() const { return n; } };
+struct E0 {
+	unsigned n;
+	explicit E0(unsigned k) : n(k) {}
+	virtual ~E0() {}
+	virtual unsigned weight() const { return n; }
+};
 struct E1 : E0 { explicit E1(unsigned k) : E0(k * 2) {} unsigned weight() const override { return n + 7; } };
 static unsigned budget;
 static void step() { if (budget == 0) throw E1(99); budget--; }
@@ -40,7 +45,12 @@ struct Base {
 	std::string s;
 	Part parts[2];
 	std::unique_ptr<Part> own;
-	explicit Base(unsigned k) : v(3, k), own(new Part()) { parts[0] = {k, {1, 2, 3, k}, &parts[1]}, parts[1] = {k + 1, {5, k, 7, 8}, own.get()}; own->next = &parts[0]; own->x = k; }
+	explicit Base(unsigned k) : v(3, k), own(new Part())
+	{
+		parts[0] = {k, {1, 2, 3, k}, &parts[1]};
+		parts[1] = {k + 1, {5, k, 7, 8}, own.get()};
+		own->next = &parts[0], own->x = k;
+	}
 	virtual ~Base() {}
 	virtual unsigned f(unsigned x) { return a + x; }
 	virtual unsigned h(unsigned x) { return x % 2 ? f(x / 2) : b; }`)
@@ -48,14 +58,16 @@ struct Base {
 	g.line("};")
 	for k := range 2 {
 		g.line(fmt.Sprintf(
-			"struct D%d : Base {\n\tunsigned c = %d;\n\tstd::vector<unsigned> own_list;\n\texplicit D%d(unsigned k) : Base(k * %d) {}", k, k+4, k, k+2))
+			"struct D%d : Base {\n\tunsigned c = %d;\n"+
+				"\tstd::vector<unsigned> own_list;\n\texplicit D%d(unsigned k) : Base(k * %d) {}", k, k+4, k, k+2))
 		g.line(fmt.Sprintf("\tunsigned %s(unsigned x) override {", g.one("f", "h")))
 		g.body(2)
 		g.line("\t\treturn c + a + x;\n\t}\n};")
 	}
 	g.line(`static unsigned buffer[64], other[64];
 static int rank, size;
-static unsigned (Base::*const table[])(unsigned) = {&Base::f0, &Base::f1, &Base::f2, ` + g.one("&Base::f", "&Base::f2", "&Base::h") + `};
+static unsigned (Base::*const table[])(unsigned) = {
+	&Base::f0, &Base::f1, &Base::f2, ` + g.one("&Base::f", "&Base::f2", "&Base::h") + `};
 static unsigned Base::*const field[] = {&Base::a, &Base::b};
 static unsigned run(Base &o, unsigned k)
 {
@@ -188,18 +200,24 @@ func (g *classes) communicate() {
 	p := g.one("*l[0]", "*l[1]")
 	k := g.IntN(20)
 	g.line(fmt.Sprintf(
-		"\tfor (unsigned k = 0; k < 1 + run(%s, %d) %% 3; k++) {\n\t\tunsigned n = run(%s, k + %d), mine = run(%s, k + %d);", o, k, o, k+1, p, k))
+		"\tfor (unsigned k = 0; k < 1 + run(%s, %d) %% 3; k++) {\n"+
+			"\t\tunsigned n = run(%s, k + %d), mine = run(%s, k + %d);", o, k, o, k+1, p, k))
 	switch g.IntN(4) {
 	case 0:
 		g.line("\t\tMPI_Bcast(buffer, n % 30, MPI_UNSIGNED, 0, MPI_COMM_WORLD);")
 	case 1:
 		g.line(fmt.Sprintf(
-			"\t\tMPI_Sendrecv(buffer, mine %% 30, MPI_UNSIGNED, (rank + 1) %% size, n %% 100, other, 32, MPI_UNSIGNED, (rank + size - 1) %% size, n %% 100, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\t\tl[%d]->b += other[1];", g.IntN(2)))
+			"\t\tMPI_Sendrecv(buffer, mine %% 30, MPI_UNSIGNED, (rank + 1) %% size, n %% 100, other, 32,\n"+
+				" MPI_UNSIGNED, (rank + size - 1) %% size, n %% 100, MPI_COMM_WORLD,\n"+
+				"MPI_STATUS_IGNORE);\n\t\tl[%d]->b += other[1];", g.IntN(2)))
 	case 2:
 		g.line(fmt.Sprintf(
-			"\t\tunsigned all;\n\t\tMPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);\n\t\tu[%d]->a += all %% 16;", g.IntN(2)))
+			"\t\tunsigned all;\n\t\tMPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);\n"+
+				"\t\tu[%d]->a += all %% 16;", g.IntN(2)))
 	default:
-		g.line("\t\tbuffer[0] = mine, buffer[1] = n;\n\t\tMPI_Bcast(buffer, 2, MPI_UNSIGNED, int(n % size), MPI_COMM_WORLD);\n\t\tif (buffer[0] % 2)\n\t\t\tu[0]->v.push_back(buffer[0]);")
+		g.line("\t\tbuffer[0] = mine, buffer[1] = n;\n" +
+			"\t\tMPI_Bcast(buffer, 2, MPI_UNSIGNED, int(n % size), MPI_COMM_WORLD);\n" +
+			"\t\tif (buffer[0] % 2)\n\t\t\tu[0]->v.push_back(buffer[0]);")
 	}
 	g.line("\t}")
 }

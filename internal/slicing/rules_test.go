@@ -20,10 +20,11 @@ var rules = []struct{ name, file, old, without string }{
 	{"Phi", "slice.go", `s.need(c.last(), i, "decides which value it has")`, "_ = c"},
 	{"Operand", "slice.go", `s.needValue(i, v, "uses it")`, "_ = v"},
 	{"Argument", "slice.go", `s.needValue(i, i.operands[p.number], "is an argument")`, ""},
-	{"Parameter", "slice.go", "		if i.kept {\n			s.needArgument(i, p)", "		if false {\n			s.needArgument(i, p)"},
+	{"Parameter", "slice.go", "		if i.kept {\n			s.needArgument(i, p)",
+		"		if false {\n			s.needArgument(i, p)"},
 	{"Result", "slice.go", `s.need(i, from, "returns its result")`, ""},
 	{"Calls", "slice.go", `s.need(i, by, "is in a function that it calls")`, ""},
-	{"Variadic", "slice.go", "		if f.restNeeded {", "		if false {"},
+	{"Variadic", "slice.go", "		s.needValue(i, v, \"is an argument\")\n		if v.byval {", "		if v.byval {"},
 	{"Ends", "effects.go", `effect{arguments: "r", ends: true, kept: true})`, `effect{arguments: "r", ends: true})`},
 	{"Memory", "writes.go", "later || s.order.precedes(i, reader)", "later"},
 	{"Before", "order.go", " || o.after[first.piece].has(second.piece)", ""},
@@ -60,7 +61,8 @@ func TestRules(t *testing.T) {
 				t.Fatalf("the text of the rule is in %s %d times", rule.file, n)
 			}
 			work := t.TempDir()
-			mutant, overlay, binary := filepath.Join(work, rule.file), filepath.Join(work, "overlay.json"), filepath.Join(work, "test")
+			mutant, overlay := filepath.Join(work, rule.file), filepath.Join(work, "overlay.json")
+			binary := filepath.Join(work, "test")
 			files, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutant}})
 			if err != nil {
 				t.Fatal(err)
@@ -72,12 +74,13 @@ func TestRules(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if said, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e", "-overlay", overlay, "-o",
-				binary, ".").CombinedOutput(); err != nil {
+			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e", "-overlay", overlay,
+				"-o", binary, ".")
+			if said, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
-			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m", "-test.run",
-				"^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$", "-programs", "6").CombinedOutput()
+			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m",
+				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$", "-programs", "6").CombinedOutput()
 			if err == nil {
 				t.Errorf("no test fails without the rule")
 			}

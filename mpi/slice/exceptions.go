@@ -520,7 +520,8 @@ func (x *Exceptions) isDefined(line string) bool {
 
 // endsWithError matches calls that end the program with an error.
 var endsWithError = regexp.MustCompile(
-	`@(abort|P?MPI_Abort|__assert_fail|_ZSt9terminatev|__clang_call_terminate|__cxa_rethrow)\(|@_?(e|E)xit\(i32 (noundef )?-?[1-9]`)
+	`@(abort|P?MPI_Abort|__assert_fail|_ZSt9terminatev|__clang_call_terminate|__cxa_rethrow)\(|` +
+		`@_?(e|E)xit\(i32 (noundef )?-?[1-9]`)
 
 // fail finds the blocks of a function after which nothing comes but an end with an error, or that an exception
 // goes on to others.

@@ -190,8 +190,8 @@ func (s *slicer) stored(reader *instruction, pts *pointers, size int64, seen map
 				}
 			}
 		}
-		if begins || p.object.made != nil && p.object.made.op == "alloca" { // reading it before is an error of the program
-			continue
+		if begins || p.object.made != nil && p.object.made.op == "alloca" {
+			continue // reading it before is an error of the program
 		}
 		g, ok := s.m.named[p.object.name].(*global)
 		if !ok || g.external || len(g.init) == 0 || !g.init[len(g.init)-1].isNumber {

@@ -127,7 +127,8 @@ type KeptLine struct {
 func newSliceAnswer(s *slice.Slice, p *slicing.Program, lines []slice.Position) *Slice {
 	a := &Slice{Schema: cli.Schema, Output: p.Output, Files: append([]slice.Count{}, s.Counts()...),
 		Calls:  append([]slice.Call{}, s.Calls()...),
-		Needed: append([]slice.Needed{}, s.Needed()...), Sources: append([]slice.Source{}, s.Sources()...), Lines: []KeptLine{},
+		Needed: append([]slice.Needed{}, s.Needed()...), Lines: []KeptLine{},
+		Sources: append([]slice.Source{}, s.Sources()...),
 		Assumed: append([]slice.Assumption{}, p.Assumed...)}
 	for k := range a.Files {
 		if p.Whole {
@@ -210,7 +211,8 @@ func (a *Slice) print(w io.Writer) {
 		fmt.Fprintf(w, "all messages are sent, for %s at %v: %s\n", a.Open.Function, a.Open.Position, a.Open.Why)
 	}
 	for _, source := range a.Sources {
-		fmt.Fprintf(w, "%s at %v receives from one rank only: that at %v sends to the rank computed at %v, another one for each sender\n",
+		fmt.Fprintf(w, "%s at %v receives from one rank only: "+
+			"%v sends to the rank computed at %v, another one for each sender\n",
 			source.Function, source.Position, source.Sender, source.Receiver)
 	}
 	for _, n := range a.Needed {
