@@ -82,6 +82,56 @@ type codecsOfTimes struct {
 	Name   string              `json:"column"`
 	Values int                 `json:"values"`
 	Codecs []timing.Comparison `json:"codecs"`
+
+	Recommended string `json:"recommended"` // the name of a codec
+	Why         string `json:"reason"`
+}
+
+// By how much codecs may be larger than the smallest, in per cent, that are better otherwise: they are exact, or many
+// times as fast.
+const (
+	exactMay = 10
+	fastMay  = 12
+)
+
+// recommend recommends a codec by the sizes that were measured, which are always the same, as speeds are not.
+func (c *codecsOfTimes) recommend() {
+	var smallest, exact, fast *timing.Comparison
+	for i := range c.Codecs {
+		r := &c.Codecs[i]
+		codec := cli.CodecOf(r.Codec)
+		if r.Errors == nil || codec == nil {
+			continue
+		}
+		if smallest == nil || r.Bytes < smallest.Bytes {
+			smallest = r
+		}
+		if codec.Exact && (exact == nil || r.Bytes < exact.Bytes) {
+			exact = r
+		}
+		if r.Codec == "exponential" {
+			fast = r
+		}
+	}
+	if smallest == nil {
+		return
+	}
+	better := func(r *timing.Comparison, may int, what string) bool {
+		if r == nil || r == smallest || 100*r.Bytes > (100+may)*smallest.Bytes {
+			return false
+		}
+		c.Recommended = r.Codec
+		c.Why = fmt.Sprintf("%s, and %s larger than %s, the smallest", what,
+			text.Percent(r.Bytes-smallest.Bytes, smallest.Bytes), smallest.Codec)
+		return true
+	}
+	switch {
+	case smallest == exact:
+		c.Recommended, c.Why = smallest.Codec, "the smallest, and exact"
+	case better(exact, exactMay, "exact"), better(fast, fastMay, "many times as fast"):
+	default:
+		c.Recommended, c.Why = smallest.Codec, "the smallest"
+	}
 }
 
 // codecsRounds is how often speed is measured.
@@ -116,7 +166,9 @@ func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 				all[i].Codec = layout.CodecWord(all[i].Codec)
 			}
 			all = append(all, timing.Summarize(c.parts, options)...)
-			t.Columns = append(t.Columns, codecsOfTimes{c.name, all[0].Values, all})
+			of := codecsOfTimes{Name: c.name, Values: all[0].Values, Codecs: all}
+			of.recommend()
+			t.Columns = append(t.Columns, of)
 		}
 	}
 	if o.json {
@@ -151,6 +203,9 @@ func (t *CodecsTable) print(w io.Writer) error {
 		}
 		if err := table.Close(); err != nil {
 			return err
+		}
+		if c.Recommended != "" {
+			fmt.Fprintf(w, "recommended: %s: %s\n", c.Recommended, c.Why)
 		}
 	}
 	return nil
