@@ -74,7 +74,7 @@ func TestOTF2(t *testing.T) {
 		!strings.Contains(out, "estimated from statistics") {
 		t.Errorf("estimates in an archive are not said to be:\n%s", out)
 	}
-	for _, field := range []string{"messages", "bytes", "channels"} {
+	for _, field := range []string{"messages", "bytes", "exchanged", "channels"} {
 		question := "messages"
 		if field == "channels" {
 			question = "match"
@@ -84,6 +84,26 @@ func TestOTF2(t *testing.T) {
 			t.Errorf("%s of %s: %v and %v", field, question, a, b)
 		}
 	}
+}
+
+// TestAccessesBack compares accesses to the memory of other ranks before and after they were in an archive.
+func TestAccessesBack(t *testing.T) {
+	e2e.Programs(t)
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
+		program := m.Launch(4, m.Build(t, "rma.c"))
+		t.Chdir(t.TempDir())
+		if r := outcome(t, recorder(t, m, []string{"-q", "-o", "run.rpz"}, program...)); r.status != 0 {
+			t.Fatalf("%+v", r)
+		}
+		otf2Archive(t, "run.rpz")
+		must(t, "compress", "run.otf2", "-o", "back.rpz")
+		for _, field := range []string{"messages", "bytes", "pairs"} {
+			a, b := answerOf(t, "messages", "run.rpz")[field], answerOf(t, "messages", "back.rpz")[field]
+			if !reflect.DeepEqual(a, b) {
+				t.Errorf("%s: %v and %v", field, a, b)
+			}
+		}
+	})
 }
 
 // answerOf returns the answer to a question as JSON.

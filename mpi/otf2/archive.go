@@ -25,6 +25,7 @@ type archive struct {
 	regions   map[uint64]uint64            // names
 	metrics   map[uint64][]uint64          // members of classes
 	instances map[uint64]uint64            // classes
+	windows   map[uint64]uint64            // communicators
 	locations []location
 	groups    []locationGroup
 	sets      []set
@@ -59,7 +60,8 @@ type comm struct {
 
 func newArchive() *archive {
 	return &archive{strings: make(map[uint64]string), named: make(map[string]map[uint64]uint64),
-		regions: make(map[uint64]uint64), metrics: make(map[uint64][]uint64), instances: make(map[uint64]uint64)}
+		regions: make(map[uint64]uint64), metrics: make(map[uint64][]uint64), instances: make(map[uint64]uint64),
+		windows: make(map[uint64]uint64)}
 }
 
 // add takes a record that is no event.
@@ -85,6 +87,8 @@ func (a *archive) add(r *Record) {
 		if v[2] == typeString {
 			a.labels = append(a.labels, [2]uint64{v[1], v[3]})
 		}
+	case "RmaWin":
+		a.windows[v[0]] = v[2]
 	case "Location":
 		a.locations = append(a.locations, location{number: v[0], group: v[4]})
 	case "LocationGroup":
@@ -219,6 +223,7 @@ const (
 	groupProcess     = 1
 	setCommLocations = 4
 	setCommGroup     = 5
+	setCommSelf      = 6
 	paradigmMPI      = 4
 )
 

@@ -23,6 +23,7 @@ type commOf struct {
 	name    string
 	members []int // ranks in the run
 	remote  []int // that peers are numbers of, if it is an intercommunicator
+	self    bool  // it is that of each rank alone
 }
 
 // SemanticsOf returns the semantics of a trace, nil if it was not made of an archive.
@@ -64,6 +65,10 @@ func (s *Semantics) addComms(ranks int) {
 	}
 	named := make(map[string]bool)
 	for _, c := range s.archive.comms {
+		if slices.ContainsFunc(s.archive.sets, func(g set) bool { return g.number == c.groups[0] && g.kind == setCommSelf }) {
+			s.comms[int64(int32(c.number))] = &commOf{self: true}
+			continue
+		}
 		g := &commOf{members: membersOf(c.groups[0])}
 		all := g.members
 		if len(c.groups) > 1 {
@@ -162,10 +167,34 @@ func (s *Semantics) add(o *meaning.Operation, rank int, r *Record, region string
 	case "MpiIsendComplete":
 		o.Completes = append(o.Completes, request)
 	case "MpiCollectiveEnd", "NonBlockingCollectiveComplete":
-		if o.Collective == nil {
+		if g := s.comms[int64(int32(v[1]))]; o.Collective == nil && (g == nil || !g.self) {
 			o.Collective = s.collective(v[0], int64(int32(v[1])), int64(int32(v[2])), v[3], v[4], rank)
+			s.share(o.Collective, g, v[0], rank, region)
+		}
+	case "RmaPut":
+		o.Puts = s.access(o.Puts, v[0], v[1], v[2])
+	case "RmaGet":
+		o.Gets = s.access(o.Gets, v[0], v[1], v[2])
+	case "RmaAtomic":
+		o.Puts = s.access(o.Puts, v[0], v[1], v[3])
+		if v[4] > 0 {
+			o.Gets = s.access(o.Gets, v[0], v[1], v[4])
 		}
 	}
+}
+
+// access adds an access of some bytes to the memory of another rank in a window.
+func (s *Semantics) access(to []meaning.Message, window, remote, bytes uint64) []meaning.Message {
+	comm, ok := s.archive.windows[window]
+	g := s.comms[int64(int32(comm))]
+	if !ok || g == nil {
+		return to
+	}
+	m := meaning.Message{Group: g.name, Peer: meaning.Unknown, Bytes: max(int64(bytes), meaning.Unknown)}
+	if remote < uint64(len(g.members)) {
+		m.Peer = g.members[remote]
+	}
+	return append(to, m)
 }
 
 // message returns a message, and whether there is one.
@@ -181,6 +210,10 @@ func (s *Semantics) message(rank int, r *Record) (m meaning.Message, ok bool) {
 	g := s.comms[comm]
 	if g == nil {
 		return m, peer >= 0
+	}
+	if g.self {
+		m.Peer = rank
+		return m, true
 	}
 	m.Group = g.name
 	peers := g.members
@@ -229,6 +262,28 @@ func (s *Semantics) collective(op uint64, comm, root int64, sent, received uint6
 		c.Kind = meaning.FromRoot
 	}
 	return c
+}
+
+// share sets how many bytes the caller of a collective operation gives to each other, in an archive that Reprise
+// exported. What others count as sent and received does not tell it.
+func (s *Semantics) share(c *meaning.Collective, g *commOf, op uint64, rank int, region string) {
+	if c.Totals == nil || g == nil || g.remote != nil || !s.archive.exported() || strings.Contains(region, "eighbor") {
+		return
+	}
+	size := int64(len(g.members))
+	isRoot := c.Kind != meaning.Together && c.Root == rank
+	switch name := strings.TrimPrefix(theTable().names["CollectiveOp"][op], "COLLECTIVE_OP_"); {
+	case c.Kind == meaning.FromRoot && name != "BCAST" && name != "SCATTER":
+	case c.Kind == meaning.FromRoot && !isRoot:
+		c.Bytes = c.Totals.Received
+	case name == "BCAST", name == "GATHER", name == "GATHERV", name == "REDUCE", name == "ALLGATHER",
+		name == "ALLGATHERV", name == "ALLREDUCE":
+		c.Bytes = c.Totals.Sent
+	case name == "SCATTER", name == "ALLTOALL" && c.Totals.Sent == c.Totals.Received:
+		if c.Totals.Sent%size == 0 {
+			c.Bytes = c.Totals.Sent / size
+		}
+	}
 }
 
 // rootSelf is COLLECTIVE_ROOT_SELF as arguments have it, and unknownGroup the name of no group.

@@ -131,6 +131,10 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 		c.operation, collective = collective, nil
 	case len(m.Completes) > 0:
 		c.operation = newOperation(spec.RoleOf("MPI_Waitall"))
+	case len(m.Puts) > 0:
+		c.operation = newOperation(spec.RoleOf("MPI_Put"))
+	case len(m.Gets) > 0:
+		c.operation = newOperation(spec.RoleOf("MPI_Get"))
 	case len(m.Posts) > 0:
 		c.operation = newOperation(spec.RoleOf("MPI_Irecv"))
 	default:
@@ -147,6 +151,12 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 	}
 	for i := range m.Receives {
 		r.message(c.operation, Receive, &m.Receives[i])
+	}
+	for i := range m.Puts {
+		r.message(c.operation, Put, &m.Puts[i])
+	}
+	for i := range m.Gets {
+		r.message(c.operation, Get, &m.Gets[i])
 	}
 	c.operation.Posts = m.Posts
 	c.operation.Completes = slices.DeleteFunc(slices.Clone(m.Completes), func(id int64) bool { return id <= 0 })
@@ -247,6 +257,9 @@ func (r *ownRank) collective(of *meaning.Collective) (*Operation, Exchange) {
 		o.Received = bytes
 	case gets: // its own among them
 		o.Received = product(bytes, int64(o.Communicator.size))
+	}
+	if of.Totals != nil {
+		o.Sent, o.Received = max(of.Totals.Sent, Unknown), max(of.Totals.Received, Unknown)
 	}
 	x := Exchange{With: EachOther, Rank: self, Bytes: bytes}
 	if of.Kind == meaning.ToRoot {

@@ -55,6 +55,10 @@ type Operation struct {
 	Sends, Receives []Message
 	Collective      *Collective // nil for none
 
+	// Puts and Gets are accesses to the memory of a Peer, which are written there, or read, without it. They have
+	// neither Tag nor Request.
+	Puts, Gets []Message
+
 	// Completes are requests of messages and collective operations that calls of the rank have begun: the
 	// call returns when they are complete, of each the one that was begun first.
 	Completes []int64
@@ -103,7 +107,7 @@ type Collective struct {
 
 	Request int64 // as that of a Message
 
-	// Totals are bytes that are known where Bytes is Unknown; nil for none.
+	// Totals are all bytes of the call, where Bytes does not say it; nil for none.
 	Totals *Totals
 }
 
