@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -110,7 +111,7 @@ type programFitter struct {
 	site int64 // of the call that is fitted, or with which a loop begins; 0 if the traces have none
 }
 
-func (f *programFitter) body(body []*place) *failure {
+func (f *programFitter) body(body []*place) (first *failure) {
 	for _, p := range body {
 		f.path = append(f.path, p)
 		var failed *failure
@@ -123,12 +124,17 @@ func (f *programFitter) body(body []*place) *failure {
 		}
 		if failed != nil {
 			failed.depth += f.done
-			return failed
+			if !f.learns {
+				return failed
+			}
+			if first == nil { // what comes then may be known, and tell what this is
+				first = failed
+			}
 		}
 		f.done++
 		f.path = f.path[:len(f.path)-1]
 	}
-	return nil
+	return first
 }
 
 func (f *programFitter) fail(what string) *failure { return &failure{f.class.name, what, 2} }
@@ -149,6 +155,10 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	for _, v := range p.visits {
 		values = append(values, int64(v.value))
 	}
+	if len(values) == 0 { // no rank comes there
+		p.trips.exprs = []expr{{text: "0", constant: true, at: func(*point) (int64, bool) { return 0, true }}}
+		return nil
+	}
 	first := p.firstCall()
 	f.site = f.siteOf(first)
 	what := fmt.Sprintf("the number of iterations of the loop of %s", f.name(first))
@@ -157,6 +167,11 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 		return e.binary
 	}; slices.ContainsFunc(p.trips.exprs, digits) && halves(p.body, p.depth) {
 		p.trips.exprs = slices.DeleteFunc(slices.Clone(p.trips.exprs), func(e expr) bool { return !e.binary })
+	}
+	if is := func(e expr) bool {
+		return strings.HasPrefix(e.text, "[")
+	}; p.condition && slices.ContainsFunc(p.trips.exprs, is) {
+		p.trips.exprs = slices.DeleteFunc(slices.Clone(p.trips.exprs), func(e expr) bool { return !is(e) })
 	}
 	return failed
 }
@@ -512,13 +527,14 @@ func (f *solver) holdsByIteration(e *expr, at []*point, values []int64, as role)
 		there.ranks, there.rank = int64(f.o.Ranks), 0
 		there.spot = f.grid.spot(there.ranks, 0)
 		v, ok := e.at(&there)
+		if len(alone) == 0 && e.edge {
+			continue
+		}
 		if len(alone) == 0 || !ok {
 			return false
 		}
-		for i := range alone {
-			if w, ok := alone[i].at(&there); !ok || w != v {
-				return false
-			}
+		if !slices.ContainsFunc(alone, func(a expr) bool { w, ok := a.at(&there); return ok && w == v }) {
+			return false
 		}
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -148,7 +149,7 @@ func (c *class) tellsParity() bool {
 // bits returns how long a program is: calls that several classes make alike count once, but for a reference.
 func (c *class) bits() (sum int) {
 	known := make(map[string]bool)
-	const perClass, perPlace, perLoop = 4, 1, 3
+	const perClass, perPlace, perLoop = 4, 3, 2
 	c.leaves(func(c *class) {
 		sum += perClass
 		c.numbers(func(p *place, key string, f *form) {
@@ -172,6 +173,19 @@ func (c *class) bits() (sum int) {
 		count(c.body)
 	})
 	return sum
+}
+
+// places are the words for places in a grid.
+var places = regexp.MustCompile(`\b(column|row|plane)\b|rank[+-].*(columns|rows|planes)`)
+
+// hasPlaces reports whether a number of a program depends on the place of a rank in the grid.
+func (c *class) hasPlaces() (found bool) {
+	c.leaves(func(c *class) {
+		c.numbers(func(_ *place, _ string, f *form) {
+			found = found || len(f.exprs) > 0 && places.MatchString(f.exprs[0].text)
+		})
+	})
+	return found
 }
 
 // leaves yields the classes that have a program.

@@ -122,7 +122,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 // newSolver returns a solver that has read traces: with runs of what advances, or with a call for each value.
 func newSolver(ctx context.Context, traces []*trace.Trace, o Options, runs bool) (*solver, error) {
 	s := &solver{ctx: ctx, o: o, numbers: make(interner), calls: make(interner), declared: new(cst.Table),
-		streamed: make(map[int]cst.Function), varied: make(map[string]bool)}
+		streamed: make(map[int]cst.Function), varied: make(map[string]bool),
+		asked: make(map[int]bool)}
 	for _, t := range traces {
 		// All of a rank is in memory, and what its grammar and its arguments are compared with.
 		const rankMemory = 4 << 10
@@ -275,6 +276,11 @@ func (s *solver) readRank(part *merge.Part, sites map[int64]int64, ranks int64) 
 			if site, ok := sites[args[i].Int()]; ok {
 				args = slices.Clone(args)
 				args[i] = cst.Handle(site)
+			}
+		}
+		for i, p := range part.Table.Functions()[fn].Params {
+			if isGrid(part.Table.Functions()[fn].Name, p.Name) && args[i].Kind() == cst.KindArray {
+				s.asked[args[i].Len()] = true
 			}
 		}
 		s.call(r, &f, fns[fn], part.Table.Functions()[fn].Params, args, streams.Slots[terminal])

@@ -41,11 +41,16 @@ func extrapolated(t interface{ Fatal(...any) }, traces []*trace.Trace, ranks int
 	if err != nil {
 		return nil, nil, err
 	}
+	return writtenTrace(t, r), r, nil
+}
+
+// writtenTrace returns the trace that is made.
+func writtenTrace(t interface{ Fatal(...any) }, r *extrapolate.Result) *trace.Trace {
 	var b bytes.Buffer
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, b.Bytes()), r, nil
+	return opened(t, b.Bytes())
 }
 
 // difference returns in what two traces differ, nothing if they do not.

@@ -15,7 +15,7 @@ type expr struct {
 	terms
 
 	constant bool
-
+	edge     bool // the first or the last have something else
 	// An expression with coefficients is confirmed by points that differ in what these are of.
 	coefficients int
 	basis        func(p *point) [2]int64
@@ -73,6 +73,7 @@ type fitter struct {
 	none     int64 // what stands for no rank where a peer is outside, 0 if all are ranks
 	role     role
 	found    []expr
+	all      bool // that is found must agree, also what is much longer
 }
 
 // fit returns the expressions of fewest terms that have the values at all points, none if there are none.
@@ -129,7 +130,11 @@ func (f *fitter) weigh() {
 	if f.role == roleGrid && slices.ContainsFunc(f.found, func(e expr) bool { return e.extent }) {
 		f.found = slices.DeleteFunc(f.found, func(e expr) bool { return !e.extent })
 	}
-	longest := slices.MinFunc(f.found, func(a, b expr) int { return a.bits - b.bits }).bits + maxLonger
+	shortest := slices.MinFunc(f.found, func(a, b expr) int { return a.bits - b.bits })
+	longest := shortest.bits + maxLonger
+	if f.all && !slices.Contains([]string{"N", "N-1", "(N-1-rank)"}, shortest.text) {
+		return
+	}
 	if f.ranks {
 		longest += maxLongerRank - maxLonger
 	}
@@ -144,7 +149,8 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 		try    func()
 		odd    bool // with all features
 		points int  // that must tell apart what is tried, which is more and more
-	}{{f.constants, false, 1}, {f.ranksNear, true, 2}, {f.terms, false, 3}, {f.terms, true, 4},
+	}{{f.constants, false, 1}, {f.conditions, true, 8}, {f.children, true, 6}, {f.ranksNear, true, 2},
+		{f.terms, false, 3}, {f.terms, true, 4},
 		{pairs, false, 4}, {pairs, true, 5}, {f.triples, false, 5},
 		{f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8}} {
 		if evidence < step.points {
@@ -176,6 +182,7 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 	}
 	if byRanks(f.points, f.values) == 2 {
 		f.twoNumbers()
+		f.all = true
 		return
 	}
 	if evidence == 2 {
@@ -225,7 +232,7 @@ func (f *fitter) confirm() {
 	for i, p := range f.points {
 		if !known[p.ranks] {
 			known[p.ranks] = true
-			data += length(f.values[i])
+			data += max(2, length(f.values[i])+1)
 		}
 	}
 	f.found = slices.DeleteFunc(f.found, func(e expr) bool { return e.bits+minConfirmed > data })
@@ -253,6 +260,10 @@ func (f *fitter) few() {
 			f.shares(true)
 			f.blocks()
 		}
+	}
+	if len(f.found) == 0 && !f.ranks {
+		f.factors()
+		f.confirm()
 	}
 	if f.features = all; len(f.found) > 0 {
 		f.exact()
@@ -451,7 +462,11 @@ type monomial struct {
 }
 
 func (x feature) monomial() monomial {
-	return monomial{x.name, func(p *point) (int64, int64, bool) { return x.of(p), 1, true }, x.terms}
+	t := x.terms
+	if x.binary && x.uses == 0 && !strings.Contains(x.name, "2^") { // hardly a multiple of a logarithm
+		t = t.longer(3)
+	}
+	return monomial{x.name, func(p *point) (int64, int64, bool) { return x.of(p), 1, true }, t}
 }
 
 func (x feature) inverse() monomial {
@@ -556,12 +571,18 @@ func (f *fitter) rounding() int {
 	return 2
 }
 
+// maxUsual is by how much numbers are divided usually.
+const maxUsual = 4
+
 // divided tries quotients that are rounded, down and up, with a number added or without.
 func (f *fitter) divided(x feature, shifted bool) {
 	for by := int64(2); by <= 8; by++ {
 		for i, lead := range []int64{0, by - 1} {
 			of := func(p *point) (int64, bool) { return (x.of(p) + lead) / by, x.of(p) >= 0 }
 			t := x.terms.longer(length(by-1) + f.rounding())
+			if by > maxUsual {
+				t = t.longer(2)
+			}
 			name := fmt.Sprintf("%s/%d rounded %s", x.name, by, [...]string{"down", "up"}[i])
 			if shifted {
 				f.shifted(name, t, of)

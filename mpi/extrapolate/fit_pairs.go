@@ -53,6 +53,9 @@ func (f *fitter) pairs() {
 		f.ring("+"+x.name, x.terms, x.of)
 		f.ring("-"+x.name, x.terms, func(p *point) int64 { return -x.of(p) })
 		f.exchanged(x)
+		f.cyclic(x)
+		f.try(expr{text: "rank+2^(levels below rank-1-" + x.name + ")", terms: x.terms.longer(3).digits(),
+			at: func(p *point) (int64, bool) { return p.rank + power(levels(p)-1-x.of(p)), true }})
 		f.try(expr{text: x.name + " but rank", terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
 			v := x.of(p)
 			if v >= p.rank {
@@ -61,6 +64,20 @@ func (f *fitter) pairs() {
 			return v, true
 		}})
 		f.along(x)
+	}
+}
+
+// cyclic tries what a rank has if things are dealt to ranks in turn, or to all but one.
+func (f *fitter) cyclic(x feature) {
+	for _, less := range []int64{0, 1} {
+		for _, z := range f.features {
+			if z.uses != 0 || z.odd {
+				continue
+			}
+			f.shifted(fmt.Sprintf("%s*%s+%s", x.name, [...]string{"N", "(N-1)"}[less], z.name),
+				x.terms.and(z.terms).longer(1+int(less)),
+				func(p *point) (int64, bool) { return x.of(p)*(p.ranks-less) + z.of(p), true })
+		}
 	}
 }
 
@@ -174,7 +191,9 @@ func (f *fitter) divisions() (list []division) {
 	n := func(p *point) int64 { return p.ranks }
 	list = append(list, division{extent: n, at: func(p *point) int64 {
 		return p.rank
-	}, extentName: "N", atName: "ranks"})
+	}, extentName: "N", atName: "ranks"}, division{extent: func(p *point) int64 {
+		return p.ranks - 1
+	}, at: func(p *point) int64 { return p.rank - 1 }, extentName: "(N-1)", atName: "ranks", terms: terms{bits: 3}})
 	if f.grid.dims > 1 {
 		for d, n := range names(f.grid.dims) {
 			list = append(list, division{extent: func(p *point) int64 { return p.extent[d] }, at: func(p *point) int64 {
@@ -189,6 +208,12 @@ func (f *fitter) divisions() (list []division) {
 		for more := range int64(2) {
 			list = append(list, division{extent: n, at: func(p *point) int64 { return x.of(p) + more }, extentName: "N",
 				atName: plus(x.name, more), terms: x.terms.longer(1 + length(more))})
+		}
+		for less := range int64(2) {
+			list = append(list, division{extent: n, at: func(p *point) int64 {
+				return mod(p.rank-x.of(p)-less, p.ranks)
+			}, extentName: "N", atName: fmt.Sprintf("(rank-%s%s) mod N", x.name, [...]string{"", "-1"}[less]),
+				terms: x.terms.longer(3)})
 		}
 	}
 	return list
@@ -310,8 +335,8 @@ func (f *fitter) rests(multiple int64, d division) {
 			if up == 1 {
 				rounded = "up"
 			}
-			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple,
-				extentName, rounded, place, atName), terms: d.terms.longer(4 + length(n) + length(multiple-1)),
+			f.try(expr{edge: true, text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple,
+				extentName, rounded, place, atName), terms: d.terms.longer(5 + length(n) + length(multiple-1)),
 				at: func(p *point) (int64, bool) {
 					e := extent(p)
 					each := (n + up*(e-1)) / e

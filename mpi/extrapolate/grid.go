@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // A grid says in what grid the ranks of a run are, whatever their number.
@@ -60,7 +61,7 @@ func grids(dims int, numbers []int64) []*grid {
 					last[:dims]), numbers, fixed, thin})
 		}
 	}
-	add("MPI_Dims_create", false, func(ranks int64) []int64 { return balanced(ranks, dims) })
+	add(dimsCreate, false, func(ranks int64) []int64 { return balanced(ranks, dims) })
 	add("powers of two", false, func(ranks int64) []int64 { return halved(ranks, dims) })
 	if dims == 2 {
 		for extent := int64(2); extent <= numbers[0]; extent++ {
@@ -81,6 +82,11 @@ func (g *grid) like(other *grid, numbers []int64) bool {
 	}
 	return true
 }
+
+// created reports whether a grid is that of MPI_Dims_create.
+func (g *grid) created() bool { return strings.HasPrefix(g.name, dimsCreate) }
+
+const dimsCreate = "MPI_Dims_create"
 
 // rootBits says how long a root is: programs have those of squares and of cubes, hardly of other numbers.
 func (g *grid) rootBits(power int) int {

@@ -2,11 +2,13 @@ package extrapolate
 
 // A place is a call or a loop of the program of a class of ranks.
 type place struct {
-	like   [likenesses]int // of a call
-	depth  int             // loops around
-	loop   bool
-	varies bool // the iterations of a loop differ on the rank that it is of
-	body   []*place
+	like      [likenesses]int // of a call
+	depth     int             // loops around
+	loop      bool
+	varies    bool // the iterations of a loop differ on the rank that it is of
+	optional  bool // not all ranks make the call, in what is merged
+	condition bool // a loop of one iteration or none
+	body      []*place
 
 	visits []visit // by all ranks, in the order of the traces
 	trips  form    // of a loop
@@ -61,9 +63,9 @@ const maxSteps = 1 << 17
 
 // match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and
 // reports whether it is one of the program.
-func match(body []*place, r *rank, folded, like likeness) bool {
+func match(body []*place, r *rank, seq []*node, folded, like likeness) bool {
 	m := matcher{rank: r, like: like, folded: folded, steps: maxSteps}
-	if !m.sequence(body, r.folded[folded], func(rest []*node) bool { return len(rest) == 0 }) {
+	if !m.sequence(body, seq, func(rest []*node) bool { return len(rest) == 0 }) {
 		return false
 	}
 	for _, v := range m.visits {
@@ -152,7 +154,7 @@ func (m *matcher) written(p *place, round int64, first, seq []*node, then func(t
 	at := &m.rounds[p.depth]
 	outer, done := *at, len(m.visits)
 	defer func() { *at = outer }()
-	if len(seq) > 0 {
+	if len(seq) > 0 && !(p.condition && round > 0) {
 		*at = round
 		more := m.sequence(p.body, seq, func(rest []*node) bool {
 			if len(rest) >= len(seq) {

@@ -58,12 +58,15 @@ func addExtent(list []feature, x feature, logBits int) []feature {
 		}, odd: true, far: x.far, terms: x.terms.longer(logBits + 1).digits()})
 }
 
-// foreignBits says how likely numbers are extents of a grid that the ranks are not in.
-const foreignBits = 8
+// How long extents of a grid are that the ranks are not in: of one that the program asks MPI for, and of others.
+const (
+	knownBits   = 3
+	foreignBits = 8
+)
 
 // foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what
 // depends on nothing but the number of ranks may be of these.
-func foreign(own *grid, most int, numbers []int64) (list []feature) {
+func foreign(own *grid, most int, numbers []int64, asked map[int]bool) (list []feature) {
 	var known [][]int64
 	of := func(g *grid, d int) (extents []int64) {
 		for _, n := range numbers {
@@ -76,6 +79,10 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 	}
 	for dims := 2; dims <= most; dims++ {
 		for _, g := range grids(dims, numbers) {
+			bits := foreignBits
+			if asked[dims] && g.created() {
+				bits = knownBits
+			}
 			for d, n := range names(dims) {
 				extents := of(g, d)
 				if g.fixed || isConstant(extents[:len(numbers)-1]) ||
@@ -84,7 +91,7 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 				}
 				known = append(known, extents)
 				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true,
-					far: dims > max(2, own.dims), terms: terms{bits: foreignBits, extent: true},
+					far: dims > max(2, own.dims), terms: terms{bits: bits, extent: true},
 					of: func(p *point) int64 {
 						return g.extents(p.ranks)[d]
 					}}, own.logBits())
@@ -181,7 +188,17 @@ func features(g *grid, depth int, array bool) []feature {
 		feature{name: "lowest bit of rank", of: func(p *point) int64 {
 			return p.rank & -p.rank
 		}, odd: true, terms: terms{bits: 2, binary: true}},
-		feature{name: "trailing zeros of rank", of: zeros, odd: true, terms: terms{bits: 2, binary: true}})
+		feature{name: "trailing zeros of rank", of: zeros, odd: true, terms: terms{bits: 2, binary: true}},
+		feature{name: "levels below rank", of: levels, odd: true, terms: terms{bits: 3, binary: true}})
+}
+
+// levels returns how many levels a binomial tree has below a rank.
+func levels(p *point) int64 {
+	below := p.ranks - p.rank
+	if p.rank > 0 {
+		below = min(below, p.rank&-p.rank)
+	}
+	return log2(2*below - 1)
 }
 
 // A trait is a feature that all ranks of a class have in common: what depends on it is not seen.

@@ -121,6 +121,7 @@ func drawGrid(t *rapid.T, numbers []int) func(p *process) {
 			e := balanced(p.n)
 			p.columns, p.rows = e[0], e[1]
 			p.row, p.column = p.rank/p.columns%p.rows, p.rank%p.columns
+			p.call("MPI_Cart_create", "cgc", cst.Handle(0), ints(3, func(i int) int { return e[i] }), cst.Handle(2))
 			return
 		}
 		p.row, p.column = p.rank/p.columns, p.rank%p.columns

@@ -77,6 +77,9 @@ func (f *fitter) mapped(m mapping, x feature) feature {
 			mapped.bits += rankLog
 		}
 	}
+	if f.role == roleRank && strings.Contains(m.name, " mod ") {
+		mapped.bits += 2
+	}
 	if power := rootIn(m.name); power > 0 {
 		mapped.bits += f.grid.rootBits(power)
 	}
@@ -112,6 +115,9 @@ func (f *fitter) of(x feature) bool {
 
 // quotients adds C/d and a number, rounded down and up, for the least and the greatest C.
 func (f *fitter) quotients(d feature) {
+	if d.binary { // hardly anything is divided by a logarithm
+		d.terms = d.terms.longer(3)
+	}
 	for c := int64(-1); c <= 1; c++ {
 		for i, round := range []string{"down", "up"} {
 			lead := func(p *point) int64 { return int64(i) * (d.of(p) - 1) }
@@ -239,7 +245,9 @@ func (m mapping) in(x feature) feature {
 // What shares there are of a number, and of its square.
 var shares = func() (list []mapping) {
 	add := func(name string, bits int, p, q int64, of func(n int64) int64) {
-		bits += length(p-1) + length(q-1)
+		if bits += length(p-1) + length(q-1); q > maxUsual {
+			bits += 2
+		}
 		if q == 1 {
 			list = append(list, mapping{times(p, q, name), bits, func(n int64) int64 { return p * of(n) }, 0})
 			return
@@ -274,7 +282,7 @@ var others = []mapping{
 	{name: "%[1]s*log2(%[1]s)", bits: 3, of: func(n int64) int64 { return n * log2(n) }},
 	{name: "%[1]s*log2(%[1]s), rounded up", bits: 4, of: func(n int64) int64 { return n * log2(2*n-1) }},
 	{name: "log2(%[1]s)*log2(%[1]s)", bits: 5, of: func(n int64) int64 { return log2(n) * log2(n) }},
-	{name: "log2(log2(%s))", bits: 4, of: func(n int64) int64 { return log2(log2(n)) }},
+	{name: "log2(log2(%s))", bits: 6, of: func(n int64) int64 { return log2(log2(n)) }},
 	{name: "2^log2(%s)", bits: 3, of: func(n int64) int64 { return power(log2(n)) }},
 	{name: "2^log2(%s), rounded up", bits: 3, of: func(n int64) int64 { return power(log2(2*n - 1)) }},
 	{name: "%[1]s-2^log2(%[1]s)", bits: 4, of: func(n int64) int64 { return n - power(log2(n)) }},

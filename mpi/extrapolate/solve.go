@@ -28,6 +28,9 @@ type solver struct {
 	foreign  []feature         // of other grids
 	nearest  bool              // what has no expression is taken from the nearest rank
 	forced   bool              // that may be, at places of the finest split
+	merging  bool              // programs have the calls of all ranks, with conditions
+	asked    map[int]bool      // numbers of dimensions of grids that the program has of MPI
+	single   bool              // a program of all ranks alike is known: others are longer
 	rivals   bool              // a program is known, and others must make the same
 	fitted   map[string][]expr // in this grid
 	varied   map[string]bool   // strings that do not count and differ
@@ -59,7 +62,7 @@ func (f *failure) Error() string { return f.what }
 // force returns the run of a program that is known but for what the traces do not determine, or else that in which
 // the fewest numbers do not follow from all traces.
 func (s *solver) force(known *made) (best *made, err error) {
-	s.forced, s.rivals = true, true
+	s.forced, s.rivals, s.single = true, true, false
 	if known != nil {
 		s.place(known.grid, 3)
 		m := &made{solver: s, grid: known.grid, root: known.root}
@@ -107,62 +110,117 @@ func (s *solver) solve() (*made, error) {
 		s.ranks = append(s.ranks, int64(len(t)))
 	}
 	s.ranks = append(s.ranks, int64(s.o.Ranks))
-	var whys []string
-	var best *made
-	var open error // what is not determined in the shortest program that holds
-	shortest, list := math.MaxInt, []*made(nil)
-	for dims := 1; dims <= 3; dims++ {
-		why := ""
-		for _, g := range grids(dims, s.ranks) {
-			if s.ctx.Err() != nil {
-				return nil, context.Cause(s.ctx)
-			}
-			s.place(g, 3)
-			root, failed := s.root()
-			if failed != nil {
-				if why == "" {
-					why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name, failed.class,
-						failed.what)
-				}
-				continue
-			}
-			s.rivals = true
-			s.pool(root)
-			m := &made{solver: s, grid: g, root: root, bits: root.bits()}
-			if g.fixed {
-				m.bits += fixedBits
-			}
-			err := m.make()
-			if err == nil {
-				list = append(list, m)
-			}
-			if err == nil && g.thin {
-				err = &Error{Problems: []string{fmt.Sprintf(
-					"the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
-			}
-			switch known := best != nil; {
-			case known && g.thin && !best.grid.thin:
-			case m.bits < shortest, known && best.grid.thin && !g.thin, m.bits == shortest && open != nil && err == nil:
-				shortest, best, open = m.bits, m, err
-			}
+	best, whys, err := s.shortest(3)
+	if s.ctx.Err() != nil || best != nil && err == nil {
+		return best, err
+	}
+	s.merging = true
+	defer func() { s.merging = false }()
+	if merged, _, err := s.shortest(1); merged != nil && (best == nil || merged.bits < best.bits) {
+		return merged, err
+	}
+	if best == nil && err == nil {
+		err = &Error{Problems: whys, NoGrid: true}
+	}
+	return best, err
+}
+
+// A search is for the shortest program.
+type search struct {
+	*solver
+	best *made
+	open error // what is not determined in the best
+	held []*made
+	whys []string
+}
+
+// shortest returns the shortest program in any grid of so many dimensions at most, and why grids of so many
+// dimensions have none if there is none in any. Grids with an extent that is the same on any number of ranks come last.
+func (s *solver) shortest(most int) (best *made, whys []string, open error) {
+	s.single = false
+	x := search{solver: s}
+	unasked := func(dims int) bool { return dims > 1 && len(s.asked) > 0 && !s.asked[dims] }
+	for dims := 1; dims <= most; dims++ {
+		if unasked(dims) {
+			continue
 		}
-		if whys = append(whys, why); dims == 1 && best != nil && best.root.finer == nil && !best.foreign() &&
-			open == nil {
+		x.dimensions(dims, false)
+		if dims == 1 && x.best != nil && x.best.root.finer == nil && !x.best.foreign() && x.open == nil {
 			break // what is longer in a grid of more dimensions has no other classes
 		}
 	}
-	switch {
-	case best == nil:
-		return nil, &Error{Problems: whys, NoGrid: true}
-	case open != nil:
-		return best, open
+	if most > 1 && !s.single && !unasked(2) {
+		x.dimensions(2, true)
 	}
-	for _, m := range list {
-		if m.bits <= best.bits+maxLongerGrid && !best.equal(m) {
-			return best, s.differ(best, m)
+	for dims := 2; dims <= most && x.best == nil; dims++ {
+		if unasked(dims) { // the program has a grid of another kind, and of its own
+			x.dimensions(dims, false)
 		}
 	}
-	return best, nil
+	switch {
+	case s.ctx.Err() != nil:
+		return nil, nil, context.Cause(s.ctx)
+	case x.best == nil || x.open != nil:
+		return x.best, x.whys, x.open
+	}
+	for _, m := range x.held {
+		if m.bits <= x.best.bits+maxLongerGrid && !x.best.equal(m) {
+			return x.best, x.whys, s.differ(x.best, m)
+		}
+	}
+	return x.best, x.whys, nil
+}
+
+// dimensions tries grids of so many dimensions: those with an extent that is fixed, or the others.
+func (x *search) dimensions(dims int, fixed bool) {
+	why := ""
+	for _, g := range grids(dims, x.ranks) {
+		if g.fixed != fixed || x.ctx.Err() != nil {
+			continue
+		}
+		if failed := x.try(g); failed != nil && why == "" {
+			why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name, failed.class,
+				failed.what)
+		}
+	}
+	if !fixed {
+		x.whys = append(x.whys, why)
+	}
+}
+
+// try looks for a program in a grid.
+func (x *search) try(g *grid) *failure {
+	s := x.solver
+	s.place(g, 3)
+	root, failed := s.root()
+	if failed != nil {
+		return failed
+	}
+	s.rivals, s.single = true, s.single || root.finer == nil
+	s.pool(root)
+	m := &made{solver: s, grid: g, root: root, bits: root.bits()}
+	if g.fixed {
+		m.bits += fixedBits
+	}
+	noGrid := g.dims > 1 && !s.asked[g.dims] && root.finer == nil && !root.hasPlaces()
+	if noGrid {
+		m.bits += foreignBits // nothing says that ranks are in a grid
+	}
+	err := m.make()
+	if err == nil {
+		x.held = append(x.held, m)
+	}
+	if err == nil && g.thin {
+		err = &Error{Problems: []string{fmt.Sprintf(
+			"the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
+	}
+	switch best := x.best; {
+	case noGrid && x.open != nil && best.grid.dims == 1: // nor can one decide what a line does not
+	case best == nil, best.grid.thin && !g.thin,
+		best.grid.thin == g.thin && (m.bits < best.bits || m.bits == best.bits && x.open != nil && err == nil):
+		x.best, x.open = m, err
+	}
+	return nil
 }
 
 func (s *solver) differ(a, b *made) error {
@@ -276,7 +334,7 @@ func constants(numbers []int64, m *made, yield func(x feature, values []int64)) 
 
 // place puts ranks in a grid, where numbers may be of others of so many dimensions.
 func (s *solver) place(g *grid, most int) {
-	s.grid, s.fitted, s.foreign = g, make(map[string][]expr), foreign(g, most, s.ranks)
+	s.grid, s.fitted, s.foreign = g, make(map[string][]expr), foreign(g, most, s.ranks, s.asked)
 	for _, t := range s.traces {
 		for _, r := range t {
 			r.spot = g.spot(r.ranks, r.rank)
@@ -290,12 +348,15 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 	if failed == nil {
 		return c, nil
 	}
-	if by++; by == allSplits || (s.learns || s.forced) && by > ends || s.ctx.Err() != nil {
-		if s.forced && s.ctx.Err() == nil {
-			s.nearest = true
-			defer func() { s.nearest = false }()
-			return s.class(name, by-1, ranks)
+	if by++; s.forced && by > ends && s.ctx.Err() == nil {
+		s.nearest = true
+		forced, failed := s.class(name, by-1, ranks)
+		s.nearest = false
+		if failed == nil || by == allSplits {
+			return forced, failed
 		}
+	}
+	if by == allSplits || s.single || s.learns && by > ends || s.ctx.Err() != nil {
 		return nil, failed
 	}
 	c, failed = &class{split: by, finer: make(map[string]*class)}, nil
@@ -351,24 +412,43 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 	worst := &failure{class: name, what: "ranks of one place make different calls"}
 	var best []*place
 	shortest := math.MaxInt
+	try := func(like, same likeness, flat bool) bool {
+		failed := s.program(c, like, same, flat)
+		if failed == nil {
+			if bits := c.bits(); bits < shortest {
+				best, shortest = c.body, bits
+			}
+			return true
+		}
+		if failed.depth > worst.depth {
+			worst = failed
+		}
+		return failed.depth > 1 // the calls are those of the program
+	}
 	for like := range likenesses {
+		if s.merging && s.ctx.Err() == nil {
+			if by > whole || like > labelled {
+				break
+			}
+			if failed := s.merged(c, like); failed != nil {
+				if failed.depth > worst.depth {
+					worst = failed
+				}
+			} else if bits := c.bits(); bits < shortest {
+				best, shortest = c.body, bits
+			}
+			continue
+		}
 		if like > equal && c.foldedAs(like, within[like]) {
 			continue
 		}
 		for _, same := range []likeness{labelled, function} {
-			failed := s.program(c, like, same)
-			if failed == nil {
-				if bits := c.bits(); bits < shortest {
-					best, shortest = c.body, bits
-				}
+			if try(like, same, false) {
 				break
 			}
-			if failed.depth > worst.depth {
-				worst = failed
-			}
-			if failed.depth > 1 {
-				break // the calls are those of the program
-			}
+		}
+		if c.nests(like) {
+			try(like, labelled, true)
 		}
 	}
 	if best != nil {
@@ -397,8 +477,14 @@ const maxUnrolled = 64
 const maxTries = 6
 
 // program finds the program of a class: the calls and loops of a rank of the largest trace.
-func (s *solver) program(c *class, like, same likeness) *failure {
-	body := newPlaces(c.first.folded[like], 0)
+//
+// Flat loops are those of loops that have nothing but loops in them.
+func (s *solver) program(c *class, like, same likeness, flat bool) *failure {
+	seq := c.first.folded[like]
+	if flat {
+		seq = flattened(seq)
+	}
+	body := newPlaces(seq, 0)
 	if body == nil {
 		return &failure{class: c.name, what: "loops are too deep in each other"}
 	}
@@ -406,17 +492,21 @@ func (s *solver) program(c *class, like, same likeness) *failure {
 	if s.rivals {
 		tries = 1
 	}
-	return s.fitProgram(c, body, like, same, &tries)
+	return s.fitProgram(c, body, like, same, flat, &tries)
 }
 
 // fitProgram fits a program or, if something in a loop has no expression, that with the loop written out,
 // or without its last or its first iteration.
-func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries *int) *failure {
+func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat bool, tries *int) *failure {
 	*tries--
 	c.body = body
 	for _, list := range c.all {
 		for _, r := range list {
-			if !match(c.body, r, like, same) {
+			seq := r.folded[like]
+			if flat {
+				seq = flattened(seq)
+			}
+			if !match(c.body, r, seq, like, same) {
 				return &failure{c.name,
 					fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
 						r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
@@ -429,7 +519,7 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries 
 		return nil
 	}
 	retry := func(i int, by func(p *place) []*place) bool {
-		return *tries > 0 && s.fitProgram(c, replaced(body, f.path[:i+1], by), like, same, tries) == nil
+		return *tries > 0 && s.fitProgram(c, replaced(body, f.path[:i+1], by), like, same, flat, tries) == nil
 	}
 	for i, p := range slices.Backward(f.path) {
 		if n, ok := p.constantTrips(); ok {
@@ -458,6 +548,46 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries 
 	return failed
 }
 
+// nests reports whether a class has loops with nothing but a loop in them.
+func (c *class) nests(like likeness) bool {
+	var in func(seq []*node) bool
+	in = func(seq []*node) bool {
+		return slices.ContainsFunc(seq, func(n *node) bool {
+			return n.trips > 0 && (len(n.rounds[0]) == 1 && n.rounds[0][0].trips > 0 || in(n.rounds[0]))
+		})
+	}
+	return in(c.first.folded[like])
+}
+
+// flattened returns nodes in which loops with nothing but a loop in them are one.
+func flattened(seq []*node) []*node {
+	var list []*node
+	for _, n := range seq {
+		if n.trips > 0 {
+			m := &node{ids: n.ids, trips: n.trips}
+			for _, round := range n.rounds {
+				m.rounds = append(m.rounds, flattened(round))
+			}
+			n = m
+		}
+		if n.trips > 0 && len(n.rounds[0]) == 1 && n.rounds[0][0].trips > 0 &&
+			n.trips*n.rounds[0][0].trips <= maxRounds {
+			m := &node{ids: n.ids}
+			for i := range int(n.trips) {
+				for _, inner := range n.round(i) {
+					for k := range int(inner.trips) {
+						m.rounds = append(m.rounds, inner.round(k))
+					}
+				}
+			}
+			m.trips = uint64(len(m.rounds))
+			n = m
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
 // constantTrips returns the trip count of a loop that is the same on all ranks, and not large.
 func (p *place) constantTrips() (uint64, bool) {
 	if !p.loop || len(p.visits) == 0 {
@@ -477,7 +607,7 @@ func replaced(body []*place, path []*place, by func(*place) []*place) []*place {
 		case len(path) == 1:
 			list = append(list, by(p)...)
 		default:
-			n := &place{like: p.like, depth: p.depth, loop: true, varies: p.varies,
+			n := &place{like: p.like, depth: p.depth, loop: true, varies: p.varies, condition: p.condition,
 				body: replaced(p.body, path[1:], by)}
 			list = append(list, n)
 		}
@@ -490,7 +620,8 @@ func copied(body []*place, more int) []*place {
 	list := make([]*place, 0, len(body))
 	for _, p := range body {
 		list = append(list, &place{like: p.like, depth: p.depth + more, loop: p.loop, varies: p.varies,
-			body: copied(p.body, more)})
+			condition: p.condition,
+			body:      copied(p.body, more)})
 	}
 	return list
 }
