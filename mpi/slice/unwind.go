@@ -291,9 +291,9 @@ func (x *Exceptions) throw(callee, text string, line int, probes bool, debug str
 	t := throwers[strings.TrimPrefix(callee, "@")]
 	object := x.fresh()
 	x.printf("  %%%s = call ptr @reprise.allocate(i64 64)%s\n", object, debug)
-	constructor, destructor := className(t.class, "C1Ev"), className(t.class, "D1Ev")
+	destructor := className(t.class, "D1Ev")
 	if t.hasText {
-		constructor = className(t.class, "C1EPKc")
+		constructor := className(t.class, "C1EPKc")
 		_, arguments, _ := strings.Cut(text, callee+"(")
 		message, _, _ := strings.Cut(arguments[:strings.LastIndex(arguments, ")")], ", ")
 		x.printf("  call void @%s(ptr %%%s, %s)%s\n", constructor, object, message, debug)
