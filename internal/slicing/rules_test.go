@@ -74,7 +74,7 @@ func TestRules(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e", "-overlay", overlay,
+			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e,nightly", "-overlay", overlay,
 				"-o", binary, ".")
 			if said, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
