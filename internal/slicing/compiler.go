@@ -41,7 +41,11 @@ func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr 
 		return nil, err
 	}
 	defer os.RemoveAll(b.directory)
-	if args, err = b.takeModules(withoutOutput(args)); err != nil {
+	args = withoutOutput(args)
+	if err := p.overwrites(args); err != nil {
+		return nil, err
+	}
+	if args, err = b.takeModules(args); err != nil {
 		return nil, err
 	}
 	if err := p.Arguments(args); err != nil {

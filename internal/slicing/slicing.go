@@ -139,6 +139,17 @@ func (p *Program) check() error {
 		}
 		inputs = append(inputs, source)
 	}
+	if err := p.overwrites(inputs); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Dir(p.Output)); err != nil {
+		return fmt.Errorf("%s: no directory to write the program to: %w", p.Output, err)
+	}
+	return nil
+}
+
+// overwrites returns an error if the program would be in the place of one of what it is made of.
+func (p *Program) overwrites(inputs []string) error {
 	for _, output := range []string{p.Output, p.Output + ".so"} {
 		there, err := os.Stat(output)
 		if err != nil {
@@ -150,9 +161,6 @@ func (p *Program) check() error {
 					"%s: the program would be written over what it is made of: choose another output", output)
 			}
 		}
-	}
-	if _, err := os.Stat(filepath.Dir(p.Output)); err != nil {
-		return fmt.Errorf("%s: no directory to write the program to: %w", p.Output, err)
 	}
 	return nil
 }
