@@ -16,7 +16,8 @@ func TestArguments(t *testing.T) {
 	}{
 		{"a.c b.cc c.f90", "a.c b.cc c.f90", "", "", ""},
 		{"-O3 -g -I inc -DX=1 -U Y a.c -lm -L lib -l z", "a.c", "-I inc -DX=1 -U Y", "-lm -Llib -lz", ""},
-		{"-MD -MF a.d -J mod x.F other.o lib.a -Wl,-z,now -rdynamic", "x.F", "-J mod", "other.o lib.a -Wl,-z,now -rdynamic", ""},
+		{"-MD -MF a.d -J mod x.F other.o lib.a -Wl,-z,now -rdynamic", "x.F", "-J mod",
+			"other.o lib.a -Wl,-z,now -rdynamic", ""},
 		{"-std=c11 -Wall a.c", "a.c", "-std=c11 -Wall", "", ""},
 		{"-o app a.c", "", "", "", "-o is no argument"},
 		{"-fopenmp a.c", "", "", "", "threads"},

@@ -18,7 +18,8 @@ func TestAsCompiler(t *testing.T) {
 	for name, text := range map[string]string{
 		"part.h": "int part(int);\n",
 		"part.c": "#include \"part.h\"\nint part(int k)\n{\n\treturn 2 * k;\n}\n",
-		"app.c": "#include <mpi.h>\n#include \"part.h\"\nint main(int argc, char **argv)\n{\n\tdouble x[9] = {0};\n\tMPI_Init(&argc, &argv);\n" +
+		"app.c": "#include <mpi.h>\n#include \"part.h\"\nint main(int argc, char **argv)\n{\n" +
+			"\tdouble x[9] = {0};\n\tMPI_Init(&argc, &argv);\n" +
 			"\tMPI_Bcast(x, part(3), MPI_DOUBLE, 0, MPI_COMM_WORLD);\n\tMPI_Finalize();\n\treturn 0;\n}\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -46,7 +47,9 @@ func TestAsCompiler(t *testing.T) {
 	if said, err := exec.CommandContext(t.Context(), "ar", "rc", "libpart.a", "part.o").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	for _, args := range []string{"-o app main.o part.o", "-o app main.o libpart.a -lm", "-o app main.o -L . -lpart", "-o app app.c part.c"} {
+	for _, args := range []string{
+		"-o app main.o part.o", "-o app main.o libpart.a -lm", "-o app main.o -L . -lpart", "-o app app.c part.c",
+	} {
 		compile(strings.Fields(args)...)
 		for _, file := range []string{"app", "app.so"} {
 			if _, err := os.Stat(file); err != nil {

@@ -2,6 +2,7 @@ package slicing
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 )
 
@@ -33,4 +34,24 @@ func plainMembers(text []byte) []byte {
 		text = memberAdjusted.ReplaceAll(text, []byte("${1}0"))
 	}
 	return text
+}
+
+var (
+	counted  = regexp.MustCompile(`(?m)^(  (%\S+) = )atomicrmw (?:volatile )?(add|sub) (ptr [^,]+), (i\d+) ([^ ,]+) [a-z_]+(, align \d+)(.*)$`)
+	ordered  = regexp.MustCompile(`(?m)^(  (?:%\S+ = load|store)) atomic (.*?)(?: syncscope\("[^"]*"\))? (?:unordered|monotonic|acquire|release|seq_cst)(, align .*)$`)
+	barriers = regexp.MustCompile(`(?m)^  fence .*$`)
+)
+
+// withoutAtomics writes into the text of a module that operations which threads share are plain ones: a program
+// with threads is refused. The library of C++ counts the users of shared pointers so.
+func withoutAtomics(text []byte) []byte {
+	text = barriers.ReplaceAll(text, nil)
+	text = ordered.ReplaceAll(text, []byte("$1 $2$3"))
+	n := 0
+	return counted.ReplaceAllFunc(text, func(line []byte) []byte {
+		f := counted.FindSubmatch(line)
+		n++
+		return fmt.Appendf(nil, "%sload %s, %s%s%s\n  %%reprise.count%d = %s %s %s, %s%s\n  store %s %%reprise.count%d, %s%s%s",
+			f[1], f[5], f[4], f[7], f[8], n, f[3], f[5], f[2], f[6], f[8], f[5], n, f[4], f[7], f[8])
+	})
 }

@@ -31,3 +31,15 @@ func TestPlainMembers(t *testing.T) {
 		})
 	}
 }
+
+func TestWithoutAtomics(t *testing.T) {
+	got := string(withoutAtomics([]byte("" +
+		"  %0 = atomicrmw add ptr %p, i32 -1 acq_rel, align 4, !dbg !7\n  fence seq_cst\n" +
+		"  %1 = load atomic i32, ptr %p monotonic, align 4\n  store atomic i64 %v, ptr %q seq_cst, align 8\n")))
+	const want = "  %0 = load i32, ptr %p, align 4, !dbg !7\n  %reprise.count1 = add i32 %0, -1, !dbg !7\n" +
+		"  store i32 %reprise.count1, ptr %p, align 4, !dbg !7\n\n  %1 = load i32, ptr %p, align 4\n" +
+		"  store i64 %v, ptr %q, align 8\n"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -80,7 +80,8 @@ func TestRules(t *testing.T) {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m",
-				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$", "-programs", "6").CombinedOutput()
+				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$",
+				"-programs", "6").CombinedOutput()
 			if err == nil {
 				t.Errorf("no test fails without the rule")
 			}

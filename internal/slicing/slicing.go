@@ -306,7 +306,7 @@ func (b *builder) module() ([]byte, error) {
 	if !b.hasCPlusPlus {
 		return b.prepare(text, false)
 	}
-	return b.withoutExceptions(plainMembers(text))
+	return b.withoutExceptions(plainMembers(withoutAtomics(text)))
 }
 
 // withoutExceptions returns the module of a text in which exceptions are control flow. Those that are errors

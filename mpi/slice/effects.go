@@ -226,6 +226,8 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	if e == nil && standardCPlusPlus.MatchString(name) && !outsideWorld.MatchString(name) {
 		named := *cPlusPlusEffect
 		named.name = name
+		named.ends = i.neverReturns()
+		named.kept = named.ends
 		e = &named
 	}
 	if e == nil {
@@ -354,6 +356,11 @@ var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[tabdisio]|_ZSt|_ZThn\d+_NSt
 
 // readsNumber matches the functions that read a number from a stream into their second argument.
 var readsNumber = regexp.MustCompile(`^_ZNSi(rsER|10_M_extractI)\w`)
+
+// neverReturns reports whether nothing follows a call.
+func (i *instruction) neverReturns() bool {
+	return i.block.last().op == "unreachable" && i.position+2 == len(i.block.instructions)
+}
 
 // writesStream matches the functions that write what their other arguments are to a stream, the first one.
 var writesStream = regexp.MustCompile(

@@ -169,10 +169,11 @@ func (s *slicer) transfer(i *instruction, e *effect, sends bool) transfer {
 	switch role := e.role; {
 	case e.group != "messages":
 		t.numbers, t.known = s.numbers(i, e, "root")
-		if t.kind = s.kind(i, e, "datatype"); t.kind == "" && sends {
-			t.kind = s.kind(i, e, "sendtype")
-		} else if t.kind == "" {
-			t.kind = s.kind(i, e, "recvtype")
+		if t.kind = s.kind(i, e, "datatype"); t.kind == "" {
+			// of two, one may not matter, as with MPI_IN_PLACE
+			if of := s.kind(i, e, "sendtype"); of == s.kind(i, e, "recvtype") {
+				t.kind = of
+			}
 		}
 	case sends:
 		t.numbers, t.known = s.numbers(i, e, role.Sends.Tag)
@@ -181,6 +182,8 @@ func (s *slicer) transfer(i *instruction, e *effect, sends bool) transfer {
 		t.numbers, t.known = s.numbers(i, e, role.Receives.Tag)
 		t.kind = s.kind(i, e, role.Receives.Type)
 	}
+	// a root below 0 is one of two groups
+	t.known = t.known && !slices.ContainsFunc(t.numbers, func(n int64) bool { return n < 0 })
 	t.known = t.known && s.options.Wildcards && !slices.Contains(t.numbers, s.options.AnyTag)
 	s.transfers[key] = t
 	return t
