@@ -37,8 +37,10 @@ func plainMembers(text []byte) []byte {
 }
 
 var (
-	counted  = regexp.MustCompile(`(?m)^(  (%\S+) = )atomicrmw (?:volatile )?(add|sub) (ptr [^,]+), (i\d+) ([^ ,]+) [a-z_]+(, align \d+)(.*)$`)
-	ordered  = regexp.MustCompile(`(?m)^(  (?:%\S+ = load|store)) atomic (.*?)(?: syncscope\("[^"]*"\))? (?:unordered|monotonic|acquire|release|seq_cst)(, align .*)$`)
+	counted = regexp.MustCompile(`(?m)^(  (%\S+) = )atomicrmw (?:volatile )?(add|sub) (ptr [^,]+), ` +
+		`(i\d+) ([^ ,]+) [a-z_]+(, align \d+)(.*)$`)
+	ordered = regexp.MustCompile(`(?m)^(  (?:%\S+ = load|store)) atomic (.*?)(?: syncscope\("[^"]*"\))? ` +
+		`(?:unordered|monotonic|acquire|release|seq_cst)(, align .*)$`)
 	barriers = regexp.MustCompile(`(?m)^  fence .*$`)
 )
 
@@ -51,7 +53,8 @@ func withoutAtomics(text []byte) []byte {
 	return counted.ReplaceAllFunc(text, func(line []byte) []byte {
 		f := counted.FindSubmatch(line)
 		n++
-		return fmt.Appendf(nil, "%sload %s, %s%s%s\n  %%reprise.count%d = %s %s %s, %s%s\n  store %s %%reprise.count%d, %s%s%s",
+		return fmt.Appendf(nil, "%sload %s, %s%s%s\n  %%reprise.count%d = %s %s %s, %s%s\n"+
+			"  store %s %%reprise.count%d, %s%s%s",
 			f[1], f[5], f[4], f[7], f[8], n, f[3], f[5], f[2], f[6], f[8], f[5], n, f[4], f[7], f[8])
 	})
 }
