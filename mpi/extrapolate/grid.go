@@ -88,6 +88,9 @@ func (g *grid) created() bool { return strings.HasPrefix(g.name, dimsCreate) }
 
 const dimsCreate = "MPI_Dims_create"
 
+// coarse reports whether ranks of a grid are told apart by its ends alone: of more classes, traces have too few.
+func (g *grid) coarse() bool { return g.dims == 3 || g.fixed }
+
 // rootBits says how long a root is: programs have those of squares and of cubes, hardly of other numbers.
 func (g *grid) rootBits(power int) int {
 	for _, n := range g.numbers {

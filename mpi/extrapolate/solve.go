@@ -356,7 +356,7 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 			return forced, failed
 		}
 	}
-	if by == allSplits || s.single || s.learns && by > ends || s.ctx.Err() != nil {
+	if by == allSplits || s.single || (s.learns || s.grid.coarse()) && by > ends || s.ctx.Err() != nil {
 		return nil, failed
 	}
 	c, failed = &class{split: by, finer: make(map[string]*class)}, nil
