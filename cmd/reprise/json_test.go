@@ -155,7 +155,7 @@ func TestJSONNames(t *testing.T) {
 	c.object("replay", string(replayed))
 	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
 	sliced, err := json.Marshal(programs.Slice{Schema: cli.Schema, Files: []slice.Count{{}},
-		Calls: []slice.Call{{}}, Open: &slice.Opening{}, Needed: []slice.Needed{{}},
+		Calls: []slice.Call{{}}, Open: &slice.Opening{}, Needed: []slice.Needed{{}}, Sources: []slice.Source{{Tags: []int64{}}},
 		Assumed: []slice.Assumption{{}}, Lines: []programs.KeptLine{{Steps: []slice.Step{{}}}}})
 	if err != nil {
 		t.Fatal(err)

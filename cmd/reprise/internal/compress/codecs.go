@@ -83,8 +83,8 @@ type codecsOfTimes struct {
 	Values int                 `json:"values"`
 	Codecs []timing.Comparison `json:"codecs"`
 
-	Recommended string `json:"recommended"` // the name of a codec
-	Why         string `json:"reason"`
+	Recommended string `json:"recommended,omitempty"` // the name of a codec
+	Why         string `json:"reason,omitempty"`
 }
 
 // By how much codecs may be larger than the smallest, in per cent, that are better otherwise: they are exact, or many
