@@ -98,6 +98,9 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 	}
 	f.apart()
 	f.outside()
+	if f.isOfOneRun() {
+		return nil
+	}
 	if role := as; role == roleGrid {
 		if f.extentsInOrder(); len(f.found) > 0 {
 			return f.found
@@ -386,6 +389,22 @@ func (f *fitter) outside() {
 	f.points, f.values = slices.Clone(f.points), slices.Clone(f.values)
 	f.points[0], f.points[first] = f.points[first], f.points[0]
 	f.values[0], f.values[first] = f.values[first], f.values[0]
+}
+
+// isOfOneRun reports whether there are several numbers of ranks, and peers on one of them alone: how peers depend on
+// the number of ranks is not known then.
+func (f *fitter) isOfOneRun() bool {
+	if f.none == 0 {
+		return false
+	}
+	all, known := make(map[int64]bool), make(map[int64]bool)
+	for i, p := range f.points {
+		all[p.ranks] = true
+		if f.values[i] != f.none {
+			known[p.ranks] = true
+		}
+	}
+	return len(all) > 1 && len(known) == 1
 }
 
 // orNone returns an expression that is no rank where another is outside.
