@@ -229,6 +229,16 @@ func (r *rank) findForeign() {
 	}
 }
 
+// handsOver reports whether threads of the rank complete requests that others begin.
+func (r *rank) handsOver() bool {
+	for i := range r.slots {
+		if r.slots[i].foreign {
+			return true
+		}
+	}
+	return false
+}
+
 // slot returns the number of a slot.
 func (r *rank) slot(k slotKey) int32 {
 	n, ok := r.slotOf[k]

@@ -171,7 +171,7 @@ func ranksText(s rankenc.Set) string {
 // deadlock returns what the strands wait for that cannot go on.
 func (e *engine) deadlock() error {
 	if e.unordered {
-		return errThreadsUnordered
+		return ErrThreadsUnordered
 	}
 	waits := make(map[*strand][]Wait)
 	e.waitsForMessages(waits)

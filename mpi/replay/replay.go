@@ -165,7 +165,7 @@ type engine struct {
 
 	locks map[lockKey]*lock // that ranks may wait for
 
-	unordered bool // there are ranks with threads whose order is not known
+	unordered bool // there are ranks with threads that share what they use, in an order that is not known
 	drawn     bool // the order of some calls is drawn
 	seed      uint64
 	ordered   bool // strands go on in the order of their clocks
@@ -241,15 +241,22 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine, o Recordi
 	e.most = 1<<20 + len(e.ranks)<<16
 	e.findLocks()
 	e.ordered = e.ordered || len(e.locks) > 0
+	unordered := model.Trace().Run().ThreadsUnordered
+	told, shared := false, false // threads of ranks are; they use the same channel, communicator or request
 	for _, r := range e.ranks {
 		e.ordered = e.ordered || r.choosesMessages()
 		if len(r.strands) > 1 {
 			r.findForeign()
-			if e.unordered = model.Trace().Run().ThreadsUnordered; !e.unordered && !e.drawn {
+			switch {
+			case e.drawn:
+			case unordered:
+				told, shared = true, shared || len(r.sharedTurns()) > 0 || r.handsOver()
+			default:
 				r.findTurns()
 			}
 		}
 	}
+	e.unordered = unordered && (!told || shared)
 	return e, nil
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// errThreadsUnordered says that a replay cannot go on, and that this may be because it is not known in which
+// ErrThreadsUnordered says that a replay cannot go on, and that this may be because it is not known in which
 // order the threads of ranks made their calls.
-var errThreadsUnordered = errors.New(
+var ErrThreadsUnordered = errors.New(
 	"replay: it is not known in which order the threads of ranks made their calls, without which the run cannot be replayed")
 
 // Turns say which threads of a rank take part in the collective operations on a communicator, send on a
@@ -46,24 +46,26 @@ func turnKeys(o *op) (list []turnKey) {
 	return list
 }
 
-// findTurns finds what several threads of the rank do, and in which order their calls stand.
-func (r *rank) findTurns() {
-	users, shared := make(map[turnKey]int32), make(map[turnKey]*turns)
-	each := func(use func(o *op)) {
-		walk := r.calls.Walk(0)
-		position := uint64(0)
-		for run := walk.Next(); run.Count > 0; run = walk.Next() {
-			for range run.Count {
-				o := r.ops[run.Symbol]
-				if o == nil || o.varies {
-					o = r.operation(position, run.Symbol)
-				}
-				use(o)
-				position++
+// eachOperation calls use with the operation of each call of the rank, in their order.
+func (r *rank) eachOperation(use func(o *op)) {
+	walk := r.calls.Walk(0)
+	position := uint64(0)
+	for run := walk.Next(); run.Count > 0; run = walk.Next() {
+		for range run.Count {
+			o := r.ops[run.Symbol]
+			if o == nil || o.varies {
+				o = r.operation(position, run.Symbol)
 			}
+			use(o)
+			position++
 		}
 	}
-	each(func(o *op) {
+}
+
+// sharedTurns returns what several threads of the rank do.
+func (r *rank) sharedTurns() map[turnKey]*turns {
+	users, shared := make(map[turnKey]int32), make(map[turnKey]*turns)
+	r.eachOperation(func(o *op) {
 		if o.looked {
 			return
 		}
@@ -75,11 +77,17 @@ func (r *rank) findTurns() {
 			users[k] = o.thread
 		}
 	})
+	return shared
+}
+
+// findTurns finds what several threads of the rank do, and in which order their calls stand.
+func (r *rank) findTurns() {
+	shared := r.sharedTurns()
 	if len(shared) == 0 {
 		return
 	}
 	r.turns = shared
-	each(func(o *op) {
+	r.eachOperation(func(o *op) {
 		r.setTurns(o)
 		for _, t := range o.turns {
 			t.order.Append(sequitur.Symbol(o.thread))

@@ -139,7 +139,7 @@ func Waits(ctx context.Context, model *semantics.Model, o Recording,
 		return nil, err
 	}
 	if e.drawn || e.unordered {
-		return nil, errThreadsUnordered
+		return nil, ErrThreadsUnordered
 	}
 	e.paths, e.ordered, e.progress, e.trails = true, true, progress, newTrails(e)
 	err = e.run(nil)

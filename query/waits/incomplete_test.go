@@ -4,14 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query/waits"
 	"github.com/reprise-trace/reprise/timing"
@@ -264,7 +267,7 @@ func TestUnknown(t *testing.T) {
 	}
 	few := recorded(t, merge.Run{Ranks: 2, ThreadsUnordered: true}, exact, late())
 	if _, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), few)), waits.Options{}); !errors.Is(err,
-		waits.ErrUnordered) {
+		replay.ErrThreadsUnordered) {
 		t.Error(err)
 	}
 }
@@ -309,4 +312,33 @@ func TestBounded(t *testing.T) {
 			t.Fatalf("%v ± %v, without %v calls, not %v", got, off, calls, want)
 		}
 	})
+}
+
+// onThread has the calls of a script be those of a thread.
+func onThread(s *script, thread int64) []testtrace.Call {
+	for i := range s.calls {
+		c := &s.calls[i]
+		c.Function.Params = slices.Concat([]cst.Param{testtrace.Param(trace.ThreadParam, cst.KindInt)}, c.Function.Params)
+		c.Args = slices.Concat([]cst.Value{cst.Int(thread)}, c.Args)
+	}
+	return s.calls
+}
+
+// TestThreads checks that waits are known of threads in an unknown order if these share nothing.
+func TestThreads(t *testing.T) {
+	for _, shares := range []bool{false, true} {
+		s, other := late(), new(script)
+		other.now = 2000
+		if other.call(1, "MPI_Comm_rank", "comm", world, "rank", 0); shares {
+			other.call(1, "MPI_Send", message("dest", 1, 1)...)
+			s[1].call(1, "MPI_Recv", message("source", 0, 1)...)
+		}
+		s[0].calls = append(onThread(s[0], 0), onThread(other, 1)...)
+		onThread(s[1], 0)
+		tr := recorded(t, merge.Run{Ranks: 2, ThreadsUnordered: true}, exact, s)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if shares != errors.Is(err, replay.ErrThreadsUnordered) || !shares && (err != nil || run.Wait != 9000) {
+			t.Errorf("threads share a channel %v: %+v, %v", shares, run, err)
+		}
+	}
 }

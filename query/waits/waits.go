@@ -27,9 +27,6 @@ var (
 	// errNotTimed means that the trace does not have the times of every call of all ranks that were recorded.
 	errNotTimed = errors.New("waits: the trace does not have the times of every call of all ranks")
 
-	// ErrUnordered means that the order in which the threads of a rank made their calls is not known.
-	ErrUnordered = errors.New("waits: it is not known in which order the threads of a rank made their calls")
-
 	// errSwitched means that ranks switched recording off and on, and messages do not fit each other.
 	errSwitched = errors.New("waits: ranks switched recording off, so which messages belong together is not known")
 
@@ -215,7 +212,7 @@ const wrongOrderKind = "wrong order"
 // Open finds the calls of a run that waited for other ranks, by when calls started and ended, and what caused
 // that. It costs a replay: see [replay.Waits]. With an error of a context that is done it returns nothing.
 //
-// An error is [ErrUnordered], [ErrUnasked], [ErrUnknownCalls], a [*ClocksError] or another that tells why the
+// An error is [replay.ErrThreadsUnordered], [ErrUnasked], [ErrUnknownCalls], a [*ClocksError] or another that tells why the
 // trace does not say which calls waited, as where it does not have the times of every call of all ranks, or too
 // little of the run.
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
@@ -293,8 +290,6 @@ func check(model *semantics.Model, all bool) error {
 		return errNotExact
 	case !model.Known():
 		return ErrUnknownCalls
-	case tr.Run().ThreadsUnordered:
-		return ErrUnordered
 	case tr.RankSet().Difference(series).Len() > 0 || series.Len() == 0:
 		return errNotTimed
 	case all:

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/waits"
@@ -98,7 +99,7 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 	switch {
 	case errors.Is(err, waits.ErrUnknownCalls):
 		return nil
-	case errors.Is(err, waits.ErrUnordered):
+	case errors.Is(err, replay.ErrThreadsUnordered):
 		err = errors.New(cli.UnorderedNote)
 	case errors.Is(err, waits.ErrUnasked):
 		err = fmt.Errorf("the trace has more than %s calls: --series reads all of them", text.Count(query.MaxUnasked))
