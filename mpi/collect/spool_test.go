@@ -1,15 +1,19 @@
 package collect
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A spoolWriter writes a segment as the interposer would.
@@ -399,14 +403,44 @@ func threadsOf(t testing.TB, directory string) []int64 {
 func callsOf(part merge.Part, change func(n int, f *cst.Function, args []cst.Value)) Calls {
 	return func(yield func(*cst.Function, []cst.Value) bool) {
 		n := 0
-		for _, terminal := range part.Grammar.All() {
-			fn, args := part.Table.Signature(terminal)
-			f := part.Table.Functions()[fn]
+		for fn, args := range unchanged(part) {
+			f := *fn
 			if change != nil {
 				f.Params = slices.Clone(f.Params)
 				change(n, &f, args)
 			}
 			if n++; !yield(&f, args) {
+				return
+			}
+		}
+	}
+}
+
+// unchanged returns the calls of a part, by a trace of it if arguments advance.
+func unchanged(part merge.Part) Calls {
+	functions := part.Table.Functions()
+	advance := func(f cst.Function) bool { return layout.StreamRoleOf(&f) != layout.NoStream }
+	if !slices.ContainsFunc(functions, advance) {
+		return func(yield func(*cst.Function, []cst.Value) bool) {
+			for _, terminal := range part.Grammar.All() {
+				if fn, args := part.Table.Signature(terminal); !yield(&functions[fn], args) {
+					return
+				}
+			}
+		}
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: part.Rank + 1}, []merge.Part{part}); err != nil {
+		panic(err)
+	}
+	rank := must.Get(must.Get(trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
+		trace.Options{})).Rank(part.Rank))
+	return func(yield func(*cst.Function, []cst.Value) bool) {
+		for c, err := range rank.Calls(0) {
+			if err != nil {
+				panic(err)
+			}
+			if !yield(c.Function, slices.Clone(c.Args)) {
 				return
 			}
 		}
