@@ -604,3 +604,24 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("an imbalance of %v, not %v", run.Path.Imbalance, want)
 	}
 }
+
+// TestLocks has a rank lock a window that another one has, in an MPI that waits in MPI_Win_lock and in one that waits
+// in MPI_Win_unlock: it waits unless both share the lock.
+func TestLocks(t *testing.T) {
+	for _, eager := range []bool{false, true} {
+		for _, exclusive := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+			s := newSimulator(3)
+			s.eager = eager
+			s.collect("MPI_Win_create", 0, func(rank int) int64 { return int64(rank) })
+			s.lock(2, exclusive[0], 10, 50_000)
+			s.lock(1, exclusive[1], 2000, 100)
+			run := s.check(t)
+			waits := slices.ContainsFunc(run.Victims, func(v waits.Victim) bool {
+				return v.Kind == "lock contention" && v.Rank == 1 && v.For == 2 && v.Wait > 40_000
+			})
+			if waits != (exclusive[0] || exclusive[1]) {
+				t.Errorf("eager %v, exclusive %v: %+v", eager, exclusive, run.Victims)
+			}
+		}
+	}
+}
