@@ -38,9 +38,9 @@ func TestSlice(t *testing.T) {
 	}{
 		{"wavefront.c", 4, "wavefront.c:55", []string{"9 of 14 MPI calls executed",
 			"wavefront.c:56 is a call of MPI\n"}},
-		{"lengths.f", 2, "lengths.f:42", []string{"5 of 9 MPI calls executed",
-			"lengths.f:42: nothing of it is kept\n"}},
-		{"domains.cc", 3, "domains.cc:20", []string{"6 of 7 MPI calls executed", "domains.cc:20 is kept"}},
+		{"lengths.f", 2, "lengths.f:40", []string{"5 of 9 MPI calls executed",
+			"lengths.f:40: nothing of it is kept\n"}},
+		{"domains.cc", 3, "domains.cc:20", []string{"4 of 7 MPI calls executed", "domains.cc:20 is kept"}},
 		{"converge.c", 2, "converge.c:38", []string{"11 of 12 MPI calls executed",
 			"converge.c:38: nothing of it is kept\n"}},
 	}, 3) {
@@ -226,6 +226,8 @@ func TestSliceErrors(t *testing.T) {
 		{"-o app --assume a.c:3:0=never -- a.c", cli.ExitUsage, "--assume takes a condition"},
 		{"-o app --whole --assume-no-errors -- a.c", cli.ExitUsage,
 			"--whole leaves nothing out: it takes no assumptions"},
+		{"-o app --keep-errors --assume-no-errors -- a.c", cli.ExitUsage,
+			"--keep-errors and --assume-no-errors contradict each other"},
 		{"-o app --assume threads.c:4=never -- " + threads, cli.ExitFailure,
 			"threads.c:4: there is no condition that the program branches on"},
 		{"--as-compiler", cli.ExitUsage, "there is nothing to compile"},

@@ -58,3 +58,25 @@ func withoutAtomics(text []byte) []byte {
 			f[1], f[5], f[4], f[7], f[8], n, f[3], f[5], f[2], f[6], f[8], f[5], n, f[4], f[7], f[8])
 	})
 }
+
+var (
+	setsErrors   = regexp.MustCompile(`@P?MPI_\w*(?:[Ee]rrhandler|ERRHANDLER)\w*\(`)
+	returnsError = regexp.MustCompile(`(?m)^(  (%[-\w.$]+) = )(call|invoke) i32 (@P?MPI_\w+\(.*\))((?: #\d+)?)` +
+		`(?:\n +to label (%\S+) unwind label %\S+?)?((?:, ![a-z]+ !\d+)*)$`)
+)
+
+// withoutStatus writes into the text of a module of C or C++ that functions of MPI return MPI_SUCCESS. An error
+// ends the program unless it sets another error handler: then the text stays as it is.
+func withoutStatus(text []byte) []byte {
+	if setsErrors.Match(text) {
+		return text
+	}
+	return returnsError.ReplaceAllFunc(text, func(call []byte) []byte {
+		f := returnsError.FindSubmatch(call)
+		made := fmt.Appendf(nil, "  %s.status = call i32 %s%s%s\n%sadd i32 0, 0%s", f[2], f[4], f[5], f[7], f[1], f[7])
+		if len(f[6]) > 0 {
+			made = fmt.Appendf(made, "\n  br label %s%s", f[6], f[7])
+		}
+		return made
+	})
+}

@@ -43,3 +43,22 @@ func TestWithoutAtomics(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestWithoutStatus checks that what functions of MPI return is MPI_SUCCESS, unless the program handles errors.
+func TestWithoutStatus(t *testing.T) {
+	call := "  %call = call i32 @MPI_Send(ptr %0, i32 (1)) #3, !dbg !7\n"
+	invoke := "  %call2 = invoke i32 @MPI_Recv(ptr %0)\n          to label %cont unwind label %lpad, !dbg !8\n"
+	other := "  %size = call i32 @MPIX_other(ptr %0)\n  %x = call double @MPI_Wtime()\n"
+	for _, tt := range []struct{ text, want string }{
+		{call, "  %call.status = call i32 @MPI_Send(ptr %0, i32 (1)) #3, !dbg !7\n  %call = add i32 0, 0, !dbg !7\n"},
+		{invoke, "  %call2.status = call i32 @MPI_Recv(ptr %0), !dbg !8\n  %call2 = add i32 0, 0, !dbg !8\n" +
+			"  br label %cont, !dbg !8\n"},
+		{other, other},
+		{call + "  call i32 @MPI_Comm_set_errhandler(i32 1, i32 2)\n",
+			call + "  call i32 @MPI_Comm_set_errhandler(i32 1, i32 2)\n"},
+	} {
+		if got := string(withoutStatus([]byte(tt.text))); got != tt.want {
+			t.Errorf("%s\nwant\n%s", got, tt.want)
+		}
+	}
+}

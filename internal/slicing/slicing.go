@@ -58,8 +58,9 @@ type Program struct {
 	Warnings   io.Writer     // of what is an error to this compiler alone; nil for nowhere
 
 	Assume         []slice.Assumption
-	AssumeNoErrors bool               // no condition leads to an end of the program with an error
-	Assumed        []slice.Assumption // what Build assumes for both
+	AssumeNoErrors bool               // no condition leads to an error
+	KeepErrors     bool               // nothing is assumed of errors, not even of those that calls of MPI do not need
+	Assumed        []slice.Assumption // what Build assumes
 }
 
 // Build builds the program.
@@ -174,10 +175,11 @@ type builder struct {
 	mpicc     string
 
 	fortranIncludes, fortranLibraries []string
-	fortranTools                      string // directory
-	hasFortran, hasCPlusPlus          bool   // a module is in Fortran, or in C++
-	object                            bool   // it is for an object
-	modules                           string // directory of modules of Fortran, empty for that of the builder
+	fortranTools                      string         // directory
+	hasFortran, hasCPlusPlus          bool           // a module is in Fortran, or in C++
+	object                            bool           // it is for an object
+	known                             *slice.Options // of the MPI, nil if not asked for yet
+	modules                           string         // directory of modules of Fortran, empty for that of the builder
 }
 
 func newBuilder(ctx context.Context, p *Program) (*builder, error) {
@@ -298,19 +300,60 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	b.hasCPlusPlus = bytes.Contains(text, []byte("@_Z"))
-	if b.Assume != nil || b.AssumeNoErrors {
-		if text, b.Assumed, err = slice.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
+	if text, b.Assumed, err = slice.Assume(text, b.Assume); err != nil {
+		return nil, err
+	}
+	text = withoutStatus(text)
+	if b.hasCPlusPlus {
+		text = plainMembers(withoutAtomics(text))
+	}
+	if !b.KeepErrors && !b.Whole {
+		if text, err = b.assumeErrors(text); err != nil {
 			return nil, err
 		}
 	}
-	if !b.hasCPlusPlus {
-		return b.prepare(text, false)
-	}
-	return b.withoutExceptions(plainMembers(withoutAtomics(text)))
+	return b.withoutExceptions(text)
 }
 
-// withoutExceptions returns the module of a text in which exceptions are control flow. Those that are errors
-// and depend on no message, or if AssumeNoErrors is set all that are errors, are assumed to be thrown never.
+// assumeErrors returns the text of a module in which conditions do not lead to errors: all of them if
+// AssumeNoErrors is set, otherwise those that calls of MPI do not need.
+func (b *builder) assumeErrors(text []byte) ([]byte, error) {
+	x, err := slice.ReadExceptions(text)
+	if err != nil {
+		return nil, err
+	}
+	errors := slice.ReadErrors(text, x)
+	if errors.Len() == 0 {
+		return text, nil
+	}
+	var which []int
+	if !b.AssumeNoErrors {
+		probed, err := b.withoutExceptions(errors.Probed())
+		if err != nil {
+			return nil, err
+		}
+		m, err := slice.Read(probed)
+		if err != nil {
+			return nil, err
+		}
+		options, err := b.wildcards()
+		if err != nil {
+			return nil, err
+		}
+		if which, err = errors.Needless(m, options); err != nil {
+			return nil, err
+		}
+	}
+	text, assumed := errors.Assume(which)
+	b.Assumed = append(b.Assumed, assumed...)
+	slices.SortStableFunc(b.Assumed, func(a, b slice.Assumption) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
+	})
+	b.Assumed = slices.Compact(b.Assumed) // code of templates is there several times
+	return text, nil
+}
+
+// withoutExceptions returns the module of a text in which exceptions are control flow.
 func (b *builder) withoutExceptions(text []byte) ([]byte, error) {
 	x, err := slice.ReadExceptions(text)
 	if err != nil {
@@ -319,26 +362,7 @@ func (b *builder) withoutExceptions(text []byte) ([]byte, error) {
 	if x == nil {
 		return b.prepare(text, false)
 	}
-	never := x.Sites()
-	if !b.AssumeNoErrors && len(never) > 0 {
-		probed, err := b.prepare(x.AppendText(nil, true), true)
-		if err != nil {
-			return nil, err
-		}
-		m, err := slice.Read(probed)
-		if err != nil {
-			return nil, err
-		}
-		if never, err = slice.Independent(m, slice.Options{}, never); err != nil {
-			return nil, err
-		}
-	}
-	text, assumed := x.Assume(never)
-	b.Assumed = append(b.Assumed, assumed...)
-	if x, err = slice.ReadExceptions(text); err != nil {
-		return nil, err
-	}
-	return b.prepare(x.AppendText(nil, false), true)
+	return b.prepare(x.AppendText(nil), true)
 }
 
 // prepare optimizes the text of a module as far as slicing takes it. Structures that hold exceptions are
@@ -470,6 +494,9 @@ var wildcard = regexp.MustCompile(`@any_(source|tag) = .*i32 (-?\d+)`)
 
 // wildcards returns the values of MPI_ANY_SOURCE and MPI_ANY_TAG.
 func (b *builder) wildcards() (o slice.Options, err error) {
+	if b.known != nil {
+		return *b.known, nil
+	}
 	source, output := b.file("wildcards.c"), b.file("wildcards.ll")
 	text := "#include <mpi.h>\nint any_source = MPI_ANY_SOURCE, any_tag = MPI_ANY_TAG;\n"
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
@@ -492,6 +519,7 @@ func (b *builder) wildcards() (o slice.Options, err error) {
 		}
 	}
 	o.Wildcards = len(found) == 2
+	b.known = &o
 	return o, nil
 }
 

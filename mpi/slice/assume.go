@@ -48,18 +48,15 @@ type textBlock struct {
 	label string
 	calls []string // texts
 	next  []string // labels
+	lands string   // the one of them that an exception of its last call goes to, empty if there is none
 	fails bool     // whatever it goes on with, it ends the program with an error
 }
 
 // Assume writes assumptions into the text of a module, which is as compilers write it, with the names of
-// values that Clang gives. If noErrors is set, it assumes as well that no condition leads to an end of the
-// program with an error only: a call of abort, of MPI_Abort, or of exit with another constant than 0. It
-// returns all that is assumed, in the order of the module. An error is an *Error that names a line that has
-// no condition, or several.
-func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption, error) {
-	s := &scanner{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}},
-		byName: map[string]*textFunction{}}
-	s.m.readMetadata()
+// values that Clang gives. It returns what is assumed, in the order of the module. An error is an *Error that
+// names a line that has no condition, or several.
+func Assume(text []byte, list []Assumption) ([]byte, []Assumption, error) {
+	s := newScanner(text)
 	s.scan()
 	var done []*condition
 	for _, a := range list {
@@ -75,25 +72,22 @@ func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption
 		}
 		done = append(done, found...)
 	}
-	if noErrors {
-		done = append(done, s.errors(done)...)
-	}
-	text, assumed := s.assume(done)
-	return text, assumed, nil
-}
-
-// assume returns the text of the module in which conditions have the values that are assumed, and what that is,
-// in the order of the module.
-func (s *scanner) assume(done []*condition) ([]byte, []Assumption) {
 	slices.SortFunc(done, func(a, b *condition) int { return a.line - b.line })
-	done = slices.Compact(done)
 	lines := slices.Clone(s.m.lines)
 	var assumed []Assumption
-	for _, c := range done {
-		lines[c.line] = branch.ReplaceAllString(lines[c.line], fmt.Sprintf("${1}%t, ", c.Always == (c.truth == 0)))
+	for _, c := range slices.Compact(done) {
+		lines[c.line] = c.assumed(lines[c.line])
 		assumed = append(assumed, c.Assumption)
 	}
-	return []byte(strings.Join(lines, "\n")), assumed
+	return []byte(strings.Join(lines, "\n")), assumed, nil
+}
+
+// taken reports whether the first way in the text is taken if the condition has the value that is assumed.
+func (c *condition) taken() bool { return c.Always == (c.truth == 0) }
+
+// assumed returns the line of a condition as it is if the condition has the value that is assumed.
+func (c *condition) assumed(line string) string {
+	return branch.ReplaceAllString(line, fmt.Sprintf("${1}%t, label ", c.taken()))
 }
 
 // A scanner finds the conditions of a module.
@@ -101,15 +95,23 @@ type scanner struct {
 	m         *Module
 	functions []*textFunction
 	byName    map[string]*textFunction
-	failing   map[string]bool // texts of the calls that are errors; nil for those that end the program with one
+	failing   map[string]bool // texts of other calls that are errors than those that end the program with one
+}
+
+func newScanner(text []byte) *scanner {
+	s := &scanner{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}},
+		byName: map[string]*textFunction{}}
+	s.m.readMetadata()
+	return s
 }
 
 var (
-	branch        = regexp.MustCompile(`^(\s+br i1 )([^,]+), `)
-	labelOf       = regexp.MustCompile(`label %([-\w.$]+|"[^"]*")`)
-	definition    = regexp.MustCompile(`^define [^@]*@([-\w.$]+|"[^"]*")\(`)
-	fortranSource = regexp.MustCompile(`(?i)\.f(or|tn|90|95|03|08)?$`)
-	called        = regexp.MustCompile(`\b(?:call|invoke) [^@]*@([-\w.$]+|"[^"]*")\((.*)\)`)
+	branch         = regexp.MustCompile(`^(\s+br i1 )(.+?), label `)
+	constantBranch = regexp.MustCompile(`^\s+br i1 (true|false), `)
+	labelOf        = regexp.MustCompile(`label %([-\w.$]+|"[^"]*")`)
+	definition     = regexp.MustCompile(`^define [^@]*@([-\w.$]+|"[^"]*")\(`)
+	fortranSource  = regexp.MustCompile(`(?i)\.f(or|tn|90|95|03|08)?$`)
+	called         = regexp.MustCompile(`\b(?:call|invoke) [^@]*@([-\w.$]+|"[^"]*")\((.*)\)`)
 )
 
 func (s *scanner) scan() {
@@ -157,6 +159,14 @@ func (s *scanner) instruction(f *textFunction, n int) int {
 	}
 	for _, l := range labelOf.FindAllStringSubmatch(line, -1) {
 		b.next = append(b.next, l[1])
+	}
+	if strings.Contains(line, " unwind label %") {
+		b.lands = b.next[len(b.next)-1]
+	}
+	if decided := constantBranch.FindStringSubmatch(line); decided != nil && len(b.next) == 2 {
+		if b.next = b.next[:1]; decided[1] == "false" {
+			b.next = []string{labelOf.FindAllStringSubmatch(line, -1)[1][1]}
+		}
 	}
 	debug := scope.FindStringSubmatch(line)
 	if len(b.next) != 2 || debug == nil || !branch.MatchString(line) {
@@ -235,80 +245,4 @@ func (s *scanner) find(a Assumption) ([]*condition, error) {
 			strings.Join(columns, ", "), a.Position, columns[0])}
 	}
 	return found, nil
-}
-
-// errors assumes that no error is met, and returns the conditions that are of one, but those that something
-// was assumed of.
-func (s *scanner) errors(done []*condition) (list []*condition) {
-	for changed := true; changed; {
-		changed = false
-		for _, f := range s.functions {
-			changed = s.fail(f) || changed
-		}
-	}
-	for _, f := range s.functions {
-		fails := map[string]bool{}
-		for _, b := range f.blocks {
-			fails[b.label] = b.fails
-		}
-		for _, c := range f.conditions {
-			if fails[c.labels[0]] != fails[c.labels[1]] && !slices.Contains(done, c) {
-				c.Always = fails[c.labels[1]]
-				list = append(list, c)
-			}
-		}
-	}
-	return list
-}
-
-// fail notes which blocks of a function end the program with an error, and reports whether there is something
-// new.
-func (s *scanner) fail(f *textFunction) (changed bool) {
-	fails := map[string]bool{}
-	for again := true; again; {
-		again = false
-		for _, b := range slices.Backward(f.blocks) {
-			if fails[b.label] {
-				continue
-			}
-			all := len(b.next) > 0
-			for _, label := range b.next {
-				all = all && fails[label]
-			}
-			if all || slices.ContainsFunc(b.calls, s.isError) {
-				fails[b.label], again = true, true
-				changed = changed || !b.fails
-				b.fails = true
-			}
-		}
-	}
-	f.fails = f.blocks[0].fails
-	return changed
-}
-
-var (
-	failure = regexp.MustCompile(`^i32 (noundef )?(-?\d+)`)
-	stop    = regexp.MustCompile(`i1 (true|false), i1 (true|false)$`)
-)
-
-// isError reports whether a call ends the program with an error.
-func (s *scanner) isError(text string) bool {
-	call := called.FindStringSubmatch(text)
-	name, arguments := call[1], call[2]
-	if s.failing != nil {
-		f := s.byName[name]
-		return s.failing[text] || f != nil && f.fails
-	}
-	status := failure.FindStringSubmatch(arguments)
-	switch name {
-	case "abort", "MPI_Abort", "PMPI_Abort", "mpi_abort_", "__assert_fail", "_FortranAAbort":
-		return true
-	case "exit", "_exit", "_Exit":
-		return status != nil && status[2] != "0"
-	case "_FortranAStopStatement", "_FortranAStopStatementText":
-		error := stop.FindStringSubmatch(arguments)
-		return error != nil && error[1] == "true" || status != nil && status[2] != "0"
-	}
-	f := s.byName[name]
-	return f != nil && f.fails
 }

@@ -2,9 +2,7 @@ package slice_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +41,7 @@ func TestAssume(t *testing.T) {
 	} {
 		a := slice.Assumption{Position: slice.Position{File: "conditions.c", Line: tt.line},
 			Column: tt.column, Always: tt.always}
-		got, assumed, err := slice.Assume(text, []slice.Assumption{a}, false)
+		got, assumed, err := slice.Assume(text, []slice.Assumption{a})
 		if err != nil {
 			t.Errorf("%v: %v", a, err)
 			continue
@@ -61,21 +59,6 @@ func TestAssume(t *testing.T) {
 		if len(assumed) != 1 || assumed[0].Line != tt.line || assumed[0].Column == 0 || assumed[0].Always != tt.always {
 			t.Errorf("%v: %v", a, assumed)
 		}
-	}
-}
-
-// TestAssumeNoErrors checks which conditions lead to an error only, through a function that does, and not to
-// an exit with 0.
-func TestAssumeNoErrors(t *testing.T) {
-	_, assumed, err := slice.Assume(conditions(t),
-		[]slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 14}}}, true)
-	if got := fmt.Sprint(assumed); err != nil || got != "[conditions.c:14:7 never true conditions.c:23:6 never true]" {
-		t.Errorf("%s, %v", got, err)
-	}
-	_, assumed, err = slice.Assume(conditions(t),
-		[]slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 23}, Always: true}}, true)
-	if got := fmt.Sprint(assumed); err != nil || got != "[conditions.c:23:6 always true]" {
-		t.Errorf("%s, %v", got, err)
 	}
 }
 
@@ -104,28 +87,9 @@ func TestAssumeErrors(t *testing.T) {
 		{[]slice.Assumption{at("conditions.c", 14, 0, false)},
 			"conditions.c:14: conditions.c and a/conditions.c have that name"},
 	} {
-		_, _, err := slice.Assume(text, tt.list, false)
+		_, _, err := slice.Assume(text, tt.list)
 		if known := new(slice.Error); !errors.As(err, &known) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %s", tt.list, err, tt.want)
-		}
-	}
-}
-
-// TestAssumeFlang checks that the first label is where a condition of Flang leads that is true, and that
-// errors of Fortran are known.
-func TestAssumeFlang(t *testing.T) {
-	text := "define void @f_() {\n  br i1 %1, label %2, label %3, !dbg !1\n\n2:\n" +
-		"  %4 = call {} @_FortranAStopStatement(i32 CODE, i1 ERROR, i1 false), !dbg !1\n  unreachable\n\n3:\n  ret void\n}\n" +
-		"!1 = !DILocation(line: 7, column: 3, scope: !2)\n!2 = !DISubprogram(file: !3)\n!3 = !DIFile(filename: \"a.f\")\n"
-	for _, tt := range []struct {
-		code, error string
-		want        bool
-	}{{"0", "false", false}, {"0", "true", true}, {"3", "false", true}} {
-		of := strings.NewReplacer("CODE", tt.code, "ERROR", tt.error).Replace(text)
-		got, assumed, err := slice.Assume([]byte(of), nil, true)
-		if err != nil || (len(assumed) == 1) != tt.want ||
-			slices.Contains(strings.Split(string(got), "\n"), "  br i1 false, label %2, label %3, !dbg !1") != tt.want {
-			t.Errorf("%v: %v, %v\n%s", tt, assumed, err, got)
 		}
 	}
 }
@@ -138,8 +102,11 @@ func TestAssumeHostile(t *testing.T) {
 		"define void @f() {\n  call void @exit(i32 1",
 		"define void @f() {\n  br i1 x, label %\"\", label %\"\", !dbg !1\n}\n!1 = !DILocation(line: 1, scope: !1)",
 	} {
-		if _, _, err := slice.Assume([]byte(text), nil, true); err != nil {
+		if _, _, err := slice.Assume([]byte(text), nil); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
+		e := slice.ReadErrors([]byte(text), nil)
+		e.Probed()
+		e.Assume(nil)
 	}
 }

@@ -354,9 +354,12 @@ func (c *cursor) value(t *irType) (v value) {
 	add := func(part value) {
 		if part.global != "" {
 			v.addresses = append(v.addresses, value{global: part.global, offset: part.offset,
-				unbounded: part.unbounded})
+				unbounded: part.unbounded, within: part.within})
 		}
-		v.addresses = append(v.addresses, part.addresses...)
+		for _, a := range part.addresses {
+			a.within = sum(a.within, part.within)
+			v.addresses = append(v.addresses, a)
+		}
 	}
 	switch c.next() {
 	case '%':
@@ -379,7 +382,13 @@ func (c *cursor) value(t *irType) (v value) {
 			end = "}"
 			defer c.want(">")
 		}
-		c.list(end, func() { add(c.value(c.typ())) })
+		n := int64(0)
+		c.list(end, func() {
+			part := c.value(c.typ())
+			part.within = t.part(n)
+			add(part)
+			n++
+		})
 	default:
 		c.constant(&v, add)
 	}

@@ -36,8 +36,8 @@
 //
 // Unknown functions are assumed to read and write all that they can reach, and to call all
 // functions that they can reach. What cannot be analyzed is an error that says where: threads,
-// signals, long jumps, exceptions (see ReadExceptions), atomic operations, inline assembly, one-sided communication, files of MPI,
-// sessions and processes that are spawned. A program that reads or writes outside of an object, or
+// signals, long jumps, exceptions (see ReadExceptions), atomic operations, inline assembly, one-sided
+// communication, files of MPI, sessions and processes that are spawned. A program that reads or writes outside of an object, or
 // that needs a loop without end, is no program for slicing: undefined behaviour stays undefined.
 //
 // # Source
@@ -46,5 +46,6 @@
 // Parallel Applications through Program Slicing", SC 2009. This package departs from it in
 // working on LLVM's representation, for any language that is compiled to it; in keeping the
 // addresses of buffers; in an analysis of pointers; in executing all operations that may match one that
-// is executed; and in assuming that an exit is not taken only where Assume is told to.
+// is executed; and in assuming that an exit is not taken only where Assume is told to, or where Errors says
+// that it is an error which the calls of MPI do not need.
 package slice

@@ -124,7 +124,8 @@ var library = func() map[string]*effect {
 	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t",
 		effect{arguments: "-", frees: true})
 	add("__cxa_guard_acquire __cxa_guard_release", effect{arguments: "b"})
-	add("__cxa_pure_virtual _ZSt9terminatev _ZSt17__throw_bad_allocv _ZSt28__throw_bad_array_new_lengthv _ZSt20__throw_length_errorPKc "+
+	add("__cxa_pure_virtual __cxa_deleted_virtual", effect{}) // no program calls it
+	add("_ZSt9terminatev _ZSt17__throw_bad_allocv _ZSt28__throw_bad_array_new_lengthv _ZSt20__throw_length_errorPKc "+
 		"_ZSt19__throw_logic_errorPKc _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz _ZSt25__throw_bad_function_callv", effect{arguments: "r", ends: true, kept: true})
 	// output of values
 	add("_ZNSolsEi _ZNSolsEj _ZNSolsEl _ZNSolsEm _ZNSolsEx _ZNSolsEy _ZNSolsEd _ZNSolsEf _ZNSolsEb "+
@@ -198,7 +199,7 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		}
 		e.fortran, e.arguments = true, fortranArguments(e.mpi, e)
 	case strings.HasPrefix(name, "llvm."):
-		e = intrinsic(name)
+		e = intrinsic(name, i)
 	case strings.HasPrefix(name, probe):
 		e = &effect{name: name, arguments: "-"}
 	case strings.HasPrefix(name, "_FortranA"):
@@ -277,7 +278,7 @@ func opensForReading(i *instruction) bool {
 
 var readingMode = regexp.MustCompile(`c"rb?\\00"`)
 
-func intrinsic(name string) *effect {
+func intrinsic(name string, i *instruction) *effect {
 	switch {
 	case strings.HasPrefix(name, "llvm.memcpy.") || strings.HasPrefix(name, "llvm.memmove."):
 		return &effect{name: name, arguments: "wr-", copies: true}
@@ -295,6 +296,8 @@ func intrinsic(name string) *effect {
 		name == "llvm.donothing" || name == "llvm.va_end" || strings.HasPrefix(name, "llvm.prefetch") ||
 		pureIntrinsic.MatchString(name):
 		return &effect{name: name, arguments: "-"}
+	case name == "llvm.trap" && strings.HasSuffix(i.block.of.name, "D0Ev"): // of an abstract class: nobody calls it
+		return &effect{name: name}
 	case name == "llvm.trap":
 		return &effect{name: name, ends: true, kept: true}
 	}

@@ -6,18 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // Exceptions of C++ are made control flow of branches before a module is sliced, so that nothing else needs to
 // know of them: a function that an exception may leave sets a flag, and returns; behind each call of it, the
 // flag decides whether control goes on or to a handler. What is thrown is kept in variables. The exceptions of
 // functions outside of the module are not seen, but for those that only throw, such as of std::vector::at.
-
-// probe begins the names of the functions that are called where an exception is thrown, with the number of the
-// place behind it.
-const probe = "reprise.probe."
 
 // A thrower is a function of the library of C++ that throws an exception of a type, made of a text if it has
 // one.
@@ -541,39 +535,4 @@ func (f *catcher) fail() {
 			}
 		}
 	}
-}
-
-// Sites returns the numbers of the places where the exceptions are errors: no handler in the program that may
-// take them goes on.
-func (x *Exceptions) Sites() (errors []int) {
-	for k, s := range x.sites {
-		if !s.goes {
-			errors = append(errors, k)
-		}
-	}
-	return errors
-}
-
-// Assume assumes that the exceptions of places are never thrown. It returns the text of the module in which no
-// condition leads to them only, and what is assumed of conditions.
-func (x *Exceptions) Assume(sites []int) ([]byte, []Assumption) {
-	s := &scanner{m: x.m, byName: map[string]*textFunction{}, failing: map[string]bool{}}
-	for _, k := range sites {
-		need.That(k >= 0 && k < len(x.sites), "slice: a place where exceptions are thrown that is not one of Sites")
-		s.failing[x.m.lines[x.sites[k].line]] = true
-	}
-	for k, site := range x.sites { // of lines that are the same, none
-		if !slices.Contains(sites, k) {
-			delete(s.failing, x.m.lines[site.line])
-		}
-	}
-	s.scan()
-	text, assumed := s.assume(s.errors(nil))
-	var once []Assumption
-	for _, a := range assumed { // code of templates is there several times
-		if !slices.Contains(once, a) {
-			once = append(once, a)
-		}
-	}
-	return text, once
 }

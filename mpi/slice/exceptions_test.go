@@ -24,7 +24,7 @@ declare i32 @__gxx_personality_v0(...)
 define i32 @thrower(i32 %x) {
 entry:
   %cmp = icmp eq i32 %x, 0
-  br i1 %cmp, label %if.then, label %if.end
+  br i1 %cmp, label %if.then, label %if.end, !dbg !1
 
 if.then:
   %e = call ptr @__cxa_allocate_exception(i64 8)
@@ -51,13 +51,17 @@ lpad:
   call void @__cxa_end_catch()
   ret i32 7
 }
+
+!1 = !DILocation(line: 7, column: 3, scope: !2)
+!2 = !DISubprogram(file: !3)
+!3 = !DIFile(filename: "a.cc")
 `)
 }
 
 func TestReadExceptions(t *testing.T) {
 	for _, tt := range []struct {
 		name, class, handler string
-		errors               int // sites that no handler goes on from
+		errors               int // conditions of exceptions that no handler goes on from
 		want                 string
 	}{
 		{"Same", "1B", "@_ZTI1B", 0, ""},
@@ -77,17 +81,18 @@ func TestReadExceptions(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if got := len(x.Sites()); got != tt.errors {
+			e := ReadErrors([]byte(throwing(tt.class, tt.handler)), x)
+			if got := e.Len(); got != tt.errors {
 				t.Errorf("%d errors, want %d", got, tt.errors)
 			}
-			text := string(x.AppendText(nil, true))
+			text := string(x.AppendText(nil))
 			for _, gone := range []string{"invoke", "landingpad", "@__cxa_throw(ptr %", " personality "} {
 				if strings.Contains(text, gone) {
 					t.Errorf("%s is left", gone)
 				}
 			}
-			if !strings.Contains(text, "call void @"+probe+"0()") {
-				t.Error("there is no probe")
+			if strings.Contains(string(e.Probed()), "call void @"+probe+"0(i1 %cmp), !dbg !1") != (tt.errors > 0) {
+				t.Errorf("probes:\n%s", e.Probed())
 			}
 			if _, err := Read([]byte(text)); err != nil {
 				t.Error(err)

@@ -212,8 +212,14 @@ func (a *memory) begin(g *global) {
 		a.escape(to(g.object.all()))
 		a.store(g.object.all(), maxSize, to(a.outside.all()))
 	default:
-		for _, v := range g.init {
-			a.store(g.object.all(), maxSize, a.unbounded(a.pointsOf(nil, v)))
+		for k, v := range g.init {
+			if k < len(g.init)-1 { // the last one is all of them
+				v.addresses = nil
+				a.store(place{g.object, at(v.within)}, 8, a.pointsOf(nil, v))
+				continue
+			}
+			v.addresses = nil
+			a.store(g.object.all(), maxSize, a.pointsOf(nil, v))
 		}
 	}
 }

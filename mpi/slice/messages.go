@@ -222,6 +222,10 @@ func (s *slicer) needData(e *effect, i, reader *instruction) {
 	if e.group == "" || s.got[i] {
 		return
 	}
+	if s.trial != nil {
+		s.trial.costs = true
+		return
+	}
 	s.got[i], s.executed[e.group] = true, true
 	if s.readers[e.group] == nil {
 		s.readers[e.group] = &Needed{e.group, i.at(), reader.at()}

@@ -32,7 +32,8 @@ func TestMisuse(t *testing.T) {
 	}
 	misuse.Walk{
 		Package:   "slice",
-		Functions: []any{slice.Assume, slice.Read, slice.Cut, slice.ReadExceptions, slice.Independent},
-		Values:    []any{text, module, read(), read(), read(), list, exceptions, &slice.Error{}, slice.Assumption{}},
+		Functions: []any{slice.Assume, slice.Read, slice.Cut, slice.ReadExceptions, slice.ReadErrors},
+		Values: []any{text, module, read(), read(), read(), list, exceptions,
+			slice.ReadErrors(text, exceptions), &slice.Error{}, slice.Assumption{}},
 	}.Run(t)
 }

@@ -121,6 +121,7 @@ type value struct {
 	global    string  // name with its @, of an address
 	offset    int64   // in it
 	unbounded bool    // the offset is not known
+	within    int64   // where it is in the constant that it is a part of
 	constant  bool    // a number that is used as an address, not null
 	number    int64   // of a constant
 	isNumber  bool

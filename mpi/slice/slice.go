@@ -54,7 +54,8 @@ type slicer struct {
 	roots      []*instruction            // needed in any case
 	probes     map[string][]*instruction // by number
 	anySources []anySource
-	probing    bool // what is needed is found several times
+	probing    bool   // what is needed is found several times
+	trial      *trial // of what may not be needed, nil if there is none
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
@@ -223,7 +224,11 @@ func (s *slicer) classify(i *instruction, e *effect) {
 
 // executeAll notes that all operations are executed for a call.
 func (s *slicer) executeAll(i *instruction, why string) {
-	if s.open != nil {
+	switch {
+	case s.open != nil:
+		return
+	case s.trial != nil:
+		s.trial.costs = true
 		return
 	}
 	s.open, s.openFor = i, why
@@ -289,8 +294,12 @@ func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
 // need notes that an instruction is needed.
 func (s *slicer) need(i *instruction, by *instruction, how string) {
 	if !i.kept {
-		i.kept, i.why = true, &reason{by, how}
+		s.set(&i.kept)
+		i.why = &reason{by, how}
 		s.queue = append(s.queue, i)
+		if s.trial != nil && s.addsData(i) {
+			s.trial.costs = true
+		}
 	}
 }
 
@@ -369,7 +378,7 @@ func (s *slicer) followCall(i *instruction) {
 			}
 		}
 		if f := i.block.of; e.name == "llvm.va_start" && !f.restNeeded {
-			f.restNeeded = true
+			s.set(&f.restNeeded)
 			for _, c := range f.callers {
 				if c.kept {
 					s.needRest(c, f)
@@ -419,7 +428,9 @@ func (s *slicer) needWhole(f *function, by *instruction, how string) {
 			s.need(i, by, how)
 		}
 	}
-	f.resultUsed = true
+	if !f.resultUsed {
+		s.set(&f.resultUsed)
+	}
 }
 
 // needOperands notes that all operands are needed.
@@ -443,7 +454,7 @@ func (s *slicer) needValue(by *instruction, v value, how string) {
 			if f.resultUsed {
 				continue
 			}
-			f.resultUsed = true
+			s.set(&f.resultUsed)
 			for _, b := range f.blocks {
 				if i := b.last(); i.op == "ret" {
 					s.need(i, from, "returns its result")
@@ -459,7 +470,7 @@ func (s *slicer) needParam(p *param) {
 	if p.needed {
 		return
 	}
-	p.needed = true
+	s.set(&p.needed)
 	for _, i := range p.of.callers {
 		if i.kept {
 			s.needArgument(i, p)
@@ -484,7 +495,7 @@ func (s *slicer) needCalls(f *function, by *instruction) {
 	if f.needed {
 		return
 	}
-	f.needed = true
+	s.set(&f.needed)
 	for _, i := range f.callers {
 		if s.memory.seen[i.block.of] {
 			s.need(i, by, "is in a function that it calls")

@@ -132,6 +132,15 @@ func (t *irType) field(n int64) (offset int64, f *irType) {
 	return 0, nil
 }
 
+// part returns where an element or a field of a value is in it.
+func (t *irType) part(n int64) int64 {
+	if t = t.resolved(); t.elem != nil {
+		return product(n, t.elem.bytes())
+	}
+	offset, _ := t.field(n)
+	return offset
+}
+
 // checkCycles reports whether a type contains itself. Types are nested less deeply than
 // maxDepth, but for those with names, whose state is in seen.
 func (t *irType) checkCycles(seen map[*irType]int, depth int) bool {

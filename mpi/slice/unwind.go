@@ -9,7 +9,7 @@ import (
 )
 
 // support writes the variables and functions that what is written uses.
-func (x *Exceptions) support(probes bool) {
+func (x *Exceptions) support() {
 	x.printf("\n@reprise.exception = internal global ptr null\n@reprise.class = internal global i32 0\n" +
 		"@reprise.caught = internal global ptr null\n@reprise.thrown = internal global i8 0\n")
 	for _, f := range x.functions {
@@ -20,11 +20,6 @@ func (x *Exceptions) support(probes bool) {
 	x.declare("@calloc", "declare ptr @calloc(i64, i64)")
 	x.declare("@free", "declare void @free(ptr)")
 	x.declare("@_ZSt9terminatev", "declare void @_ZSt9terminatev()")
-	for k := range x.sites {
-		if probes {
-			x.printf("declare void @%s%d()\n", probe, k)
-		}
-	}
 	for _, line := range x.declared {
 		x.printf("%s\n", line)
 	}
@@ -41,16 +36,15 @@ func (x *Exceptions) support(probes bool) {
 //go:embed exceptions.ll
 var exceptionSupport string
 
-// AppendText appends the text of the module without exceptions. If probes is set, it calls a function where an
-// exception is thrown, for Independent.
-func (x *Exceptions) AppendText(dst []byte, probes bool) []byte {
+// AppendText appends the text of the module without exceptions.
+func (x *Exceptions) AppendText(dst []byte) []byte {
 	x.dst, x.next, x.declared = dst, 0, nil
 	n := 0
 	for _, f := range x.functions {
 		for ; n < f.start; n++ {
 			x.printf("%s\n", x.m.lines[n])
 		}
-		x.write(f, probes)
+		x.write(f)
 		n = f.end + 1
 	}
 	for ; n < len(x.m.lines); n++ {
@@ -60,7 +54,7 @@ func (x *Exceptions) AppendText(dst []byte, probes bool) []byte {
 		}
 		x.printf("%s\n", line)
 	}
-	x.support(probes)
+	x.support()
 	return x.dst
 }
 
@@ -98,7 +92,7 @@ func (x *Exceptions) leave(f *catcher, debug string) {
 }
 
 // write writes a function.
-func (x *Exceptions) write(f *catcher, probes bool) {
+func (x *Exceptions) write(f *catcher) {
 	begin := len(x.dst)
 	head := strings.Replace(x.m.lines[f.start], " personality ptr @__gxx_personality_v0", "", 1)
 	x.printf("%s\n", head)
@@ -121,7 +115,7 @@ func (x *Exceptions) write(f *catcher, probes bool) {
 			end++
 		}
 		whole := strings.Join(x.m.lines[n:end+1], "\n")
-		last := x.instructionOf(f, whole, n, probes, &ended)
+		last := x.instructionOf(f, whole, &ended)
 		if last != "" && label != "" {
 			renamed[label] = last
 		}
@@ -151,7 +145,7 @@ var replaced = strings.NewReplacer("@__cxa_allocate_exception(", "@reprise.alloc
 
 // instructionOf writes an instruction, and returns the label of the block that it goes on in if that is another
 // one.
-func (x *Exceptions) instructionOf(f *catcher, text string, line int, probes bool, ended *bool) (label string) {
+func (x *Exceptions) instructionOf(f *catcher, text string, ended *bool) (label string) {
 	debug := debugOf.FindString(text)
 	call := calleeOf.FindStringSubmatch(text)
 	if call == nil || strings.Contains(text, " asm ") {
@@ -188,7 +182,7 @@ func (x *Exceptions) instructionOf(f *catcher, text string, line int, probes boo
 		}
 		x.printf("%s = add i32 %d, 0%s\n", name, x.typeNumber(class), debug)
 	case isThrow(c.callee):
-		x.throw(c.callee, plain, line, probes, debug)
+		x.throw(c.callee, plain, debug)
 		if to == nil {
 			x.leave(f, debug)
 			*ended = true
@@ -268,12 +262,7 @@ func (x *Exceptions) landing(f *catcher, text, debug string) (label string) {
 }
 
 // throw writes that something is thrown.
-func (x *Exceptions) throw(callee, text string, line int, probes bool, debug string) {
-	for k, s := range x.sites {
-		if probes && s.line == line {
-			x.printf("  call void @%s%d()%s\n", probe, k, debug)
-		}
-	}
+func (x *Exceptions) throw(callee, text, debug string) {
 	if callee == "@__cxa_rethrow" {
 		x.printf("  call void @reprise.rethrow()%s\n", debug)
 		return

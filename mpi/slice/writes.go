@@ -51,6 +51,9 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 	for _, r := range reads {
 		if key := (readKey{r, i}); !s.read[key] {
 			s.read[key] = true
+			if s.trial != nil {
+				s.trial.undo = append(s.trial.undo, func() { delete(s.read, key) })
+			}
 			for _, w := range s.writesBefore(r) {
 				s.needWriters(w, i)
 			}
@@ -93,6 +96,10 @@ func (w *writers) isDone() bool { return len(w.by) == 0 && w.read == len(w.files
 
 // needWriters notes that instructions are needed that write what another one reads.
 func (s *slicer) needWriters(w written, reader *instruction) {
+	if w.in.isFile && s.trial != nil && w.read < len(w.files) {
+		s.trial.costs = true
+		return
+	}
 	if w.in.isFile { // which all processes share, so that nothing is written too late
 		for ; w.read < len(w.files); w.read++ {
 			i := w.files[w.read]

@@ -35,6 +35,7 @@ func NewSlice() *cobra.Command {
 	f.StringArrayVar(&explain, "explain", nil, "say why a line is kept, as `FILE:LINE`")
 	f.StringArrayVar(&assume, "assume", nil, "assume that a condition is never or always true, as `FILE:LINE=never`")
 	f.BoolVar(&p.AssumeNoErrors, "assume-no-errors", false, "assume that no condition ends the program with an error")
+	f.BoolVar(&p.KeepErrors, "keep-errors", false, "keep all conditions that end the program with an error")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
 	f.BoolVar(&asCompiler, "as-compiler", false,
 		"act as a compiler with these arguments, and slice the program it links")
@@ -62,6 +63,9 @@ func NewSlice() *cobra.Command {
 		}
 		if p.Whole && (p.Assume != nil || p.AssumeNoErrors) {
 			return cli.BadUsage(errors.New("--whole leaves nothing out: it takes no assumptions"))
+		}
+		if p.KeepErrors && p.AssumeNoErrors {
+			return cli.BadUsage(errors.New("--keep-errors and --assume-no-errors contradict each other"))
 		}
 		switch {
 		case asCompiler && len(args) == 0:
