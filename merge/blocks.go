@@ -168,10 +168,16 @@ func (m *model) blocks(ctx context.Context, most int, alphabet mixing.Alphabet, 
 		sizes  []int
 		all    int
 	)
+	trials := m.trials
 	for members := range m.blockMembers() {
 		before := len(blocks)
 		var ok bool
-		blocks, ok = mixing.Append(ctx, blocks, members, alphabet, most-all, left)
+		if len(trials) > 0 {
+			blocks, ok = trials[0].Append(blocks, most-all, left)
+			trials = trials[1:]
+		} else {
+			blocks, ok = mixing.Append(ctx, blocks, members, alphabet, most-all, left)
+		}
 		if !ok || len(blocks) > layout.MaxBlocks || ctx.Err() != nil {
 			return nil
 		}

@@ -90,6 +90,7 @@ const (
 	maxPaired     = 1 << 11 // of one function in a shape of which pairs of arguments are looked at
 	sampleSymbols = 1 << 13 // of the grammars of the shapes on which they are tried, unless there is one shape
 	little        = 1 << 8  // the part by which a sample is smaller at the least for each of them
+	mostVain      = 3       // that are tried in a row without one that makes it smaller
 
 	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a
 	// forest. Nothing else is tried then: hpcc on 8 ranks takes 2.6 s for 3.3, and no byte more.

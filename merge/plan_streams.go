@@ -14,6 +14,7 @@ type streamTrial struct {
 	clearly   bool                    // the sample is smaller with these also than with groups
 	plain     int                     // size of the trace with a forest, and without streams
 	draft     draft                   // the trace with streams in blocks, without a model if it was not made
+	tried     draft                   // the same, but for its blocks, if the sample was all
 }
 
 // sample looks for the arguments that are to have streams in blocks, in a sample of shapes.
@@ -33,18 +34,21 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	}
 	plain.setOrder(s.ctx, s.a, s.order)
 	candidates = candidates[:min(len(candidates), maxInBlocks)]
-	arguments, size, least := s.streamArguments(without, candidates)
+	arguments, size, best := s.streamArguments(without, candidates)
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
 	t := &streamTrial{arguments: arguments, plain: plain.size()}
+	if len(sampleOf(without)) == len(without) {
+		t.tried = best.draft
+	}
 	if len(shapes) != len(without) {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		size, _ = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0)
+		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0).size
 	}
-	t.clearly = least < size
+	t.clearly = best.size < size
 	return t
 }
 
@@ -75,20 +79,22 @@ func symbolsOf(shapes []*shape) int {
 
 // streamArguments returns the arguments that make the trace of a sample of shapes smaller in blocks, each by a
 // little at least, and all by what streams are worth, or none: of the candidates, those without which there are
-// fewest signatures are tried first. Plain is the size without streams, and least that with these.
+// fewest signatures are tried first, as long as one of the last few is taken. Plain is the size without streams, and
+// best is the sample with these.
 func (s *search) streamArguments(
 	shapes []*shape, candidates []candidate,
-) (taken []layout.StreamArgument, plain, least int) {
+) (taken []layout.StreamArgument, plain int, best inBlocksTrial) {
 	all, forest := symbolsOf(shapes), s.drafts
 	if len(shapes) > 1 {
 		forest += s.whole / weighedPart
 	}
 	shapes = sampleOf(shapes)
-	plain, need := s.sizeInBlocks(plan{shapes: shapes}, all, 0)
-	least, need = plain, need+forest // as the plan without streams is made of the best forest
-	for _, c := range candidates {
+	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0)
+	plain = best.size
+	need := best.work + forest // as the plan without streams is made of the best forest
+	for vain := 0; len(candidates) > 0 && vain < mostVain; candidates = candidates[1:] {
 		with := slices.Clone(taken)
-		for _, e := range c.arguments() {
+		for _, e := range candidates[0].arguments() {
 			if !slices.Contains(with, e) {
 				with = append(with, e)
 			}
@@ -96,15 +102,16 @@ func (s *search) streamArguments(
 		if len(with) == len(taken) {
 			continue
 		}
-		n, work := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need)
-		if n < least-least/little {
-			least, taken, need = n, with, work+s.drafts // nothing else is made first if it is clear
+		vain++
+		t := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need)
+		if t.size < best.size-best.size/little {
+			best, taken, need, vain = t, with, t.work+s.drafts, 0 // nothing else is made first if it is clear
 		}
 	}
-	if plain-least < worth(plain) {
-		return nil, plain, plain
+	if plain-best.size < worth(plain) {
+		return nil, plain, best
 	}
-	return taken, plain, least
+	return taken, plain, best
 }
 
 // withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is
@@ -114,11 +121,15 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	if t.draft.model != nil {
 		return true
 	}
-	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments},
-		func(values, work int) bool { return values <= maxValues && int64(work) <= s.budget })
+	e, ok := t.tried, true
+	if e.model == nil {
+		e, ok = s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments},
+			func(values, work int) bool { return values <= maxValues && int64(work) <= s.budget })
+	}
 	if !ok {
 		return false
 	}
+	t.tried = draft{}
 	if s.order != nil {
 		e.sections.order, _ = s.order.AppendBinary(nil)
 	}
@@ -131,11 +142,19 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	return true
 }
 
+// An inBlocksTrial is what sizeInBlocks finds.
+type inBlocksTrial struct {
+	size  int
+	work  int64 // to make it of all shapes
+	draft draft // of the sample, but for its blocks
+}
+
 // sizeInBlocks returns about the size of the trace of a plan, which is that of a sample of shapes that have so many
 // symbols in all, as far as streams make a difference, and the work to make it of all of them. The size is too large
 // if that is more than what is left of the budget, or if the sample itself would take from what is kept for another
 // plan, unless that cannot be made any more.
-func (s *search) sizeInBlocks(p plan, all int, kept int64) (size int, work int64) {
+func (s *search) sizeInBlocks(p plan, all int, kept int64) inBlocksTrial {
+	none := inBlocksTrial{size: math.MaxInt}
 	sampled := max(symbolsOf(p.shapes), 1)
 	ofAll := func(n int64) int64 { return n * int64(all) / int64(sampled) }
 	before := s.budget
@@ -144,22 +163,23 @@ func (s *search) sizeInBlocks(p plan, all int, kept int64) (size int, work int64
 			(kept > s.budget || int64(work) <= max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart))
 	})
 	if !ok {
-		return math.MaxInt, 0
+		return none
 	}
 	table, err := e.model.parseTable(&e.sections, math.MaxUint64)
 	if err != nil {
-		return math.MaxInt, 0
+		return none
 	}
 	size, alphabet := e.sections.size(), table.Alphabet()
 	for members := range e.model.blockMembers() {
-		var n int
-		s.mix(func(left *mixing.Work) { n, ok = mixing.Len(s.ctx, members, alphabet, left) })
+		var t *mixing.Trial
+		s.mix(func(left *mixing.Work) { t, ok = mixing.Try(s.ctx, members, alphabet, left) })
 		if !ok {
-			return math.MaxInt, 0
+			return none
 		}
-		size += n
+		size += t.Len()
+		e.model.trials = append(e.model.trials, t)
 	}
-	return size, ofAll(before - s.budget)
+	return inBlocksTrial{size, ofAll(before - s.budget), e}
 }
 
 // tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if affords allows so

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -327,11 +328,12 @@ type model struct {
 	shapes     []*shape
 	columns    *shapeColumns
 	sets       []rankenc.Set
-	signatures []*signature   // in the order in which the grammars first use them
-	forest     *forest.Forest // of grammars over the numbers of signatures
-	streams    *streams       // nil if there are none
-	usesGroups bool           // whether any expression is of the rank in a group; set with the sections
-	encoded    int64          // values of columns that were encoded; set with the sections
+	signatures []*signature    // in the order in which the grammars first use them
+	forest     *forest.Forest  // of grammars over the numbers of signatures
+	streams    *streams        // nil if there are none
+	usesGroups bool            // whether any expression is of the rank in a group; set with the sections
+	encoded    int64           // values of columns that were encoded; set with the sections
+	trials     []*mixing.Trial // of its blocks, if there were such
 }
 
 // work returns the work that the model and its sections took, once these are there.

@@ -1,6 +1,7 @@
 package mixing
 
 import (
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -41,6 +42,13 @@ type form struct {
 	level level
 }
 
+// is reports whether f was made as g was.
+func (f form) is(g form) bool {
+	same := func(x, y []uint32) bool { return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0]) }
+	return f.level == g.level && same(f.twins, g.twins) && len(f.lists) == len(g.lists) &&
+		(len(f.lists) == 0 || &f.lists[0] == &g.lists[0])
+}
+
 // choose chooses the form of the block: its level is levelLong if it is large, and there are twins, and other
 // loops, if a sample is smaller then. What each saves, by the tables of bench/RESULTS.md: twins 21 to 44 % of
 // adaptive meshes (Refinement), loops that are turned 16 to 28 % of loops with 0.1 % of other calls, more loops
@@ -53,8 +61,8 @@ func (w *mixedWriter) choose() {
 	}
 	f := w.form
 	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil && w.affords(2*twinItems) {
-		symbols, _ := symbolsOf(f.lists, twinItems)
-		if w.measure(f, symbols, false).smaller(w.measure(w.form, symbols, false)) {
+		symbols, all := symbolsOf(f.lists, twinItems)
+		if w.measure(f, symbols, all, false).smaller(w.measure(w.form, symbols, all, false)) {
 			w.form = f
 		}
 	}
@@ -126,11 +134,11 @@ func (w *mixedWriter) chooseSmaller(f form, part int) {
 		return
 	}
 	symbols, all := symbolsOf(w.lists, loopItems)
-	least := w.measure(w.form, symbols, !all)
+	least := w.measure(w.form, symbols, all, !all)
 	if part > 0 {
 		least.bytes -= least.bytes / part
 	}
-	if w.measure(f, symbols, !all).smaller(least) {
+	if w.measure(f, symbols, all, !all).smaller(least) {
 		w.form = f
 	}
 }
@@ -146,12 +154,16 @@ func (s sample) smaller(t sample) bool {
 	return wire.MulSat(uint64(s.bytes), t.symbols) < wire.MulSat(uint64(t.bytes), s.symbols)
 }
 
-// measure returns the sample of about so many symbols, from the first one on, or of those in the second half,
-// to see what others will take, when the model has learned.
-func (w mixedWriter) measure(f form, symbols uint64, half bool) sample {
-	w.form = f
+// measure returns the sample of about so many symbols, which may be all, from the first one on, or of those in the
+// second half, to see what others will take, when the model has learned.
+func (w *mixedWriter) measure(f form, symbols uint64, all, half bool) sample {
+	if all {
+		return sample{w.whole(f), symbols}
+	}
 	var whole, first sample
-	m := w.begin(len(f.lists), tableOf(min(f.items, 2*loopItems)))
+	of := *w
+	of.form = f
+	m := of.begin(len(f.lists), tableOf(min(f.items, 2*loopItems)))
 	for i, list := range f.lists {
 		if whole.symbols >= symbols {
 			break
@@ -170,6 +182,19 @@ func (w mixedWriter) measure(f form, symbols uint64, half bool) sample {
 	*w.left -= Work(m.coded)
 	whole.bytes = len(m.Finish())
 	return sample{whole.bytes - first.bytes, whole.symbols - first.symbols}
+}
+
+// whole returns how many bytes the block of all items takes in a form, which is known then.
+func (w *mixedWriter) whole(f form) int {
+	of := *w
+	of.form, of.most, of.left = f, math.MaxInt, (*Work)(nil).orAll()
+	p := of.parts(math.MaxInt)
+	c := of.code(&p[0], tableOf(f.items+w.valuesLen()))
+	if !slices.ContainsFunc(w.known, func(k coding) bool { return k.form.is(f) }) {
+		w.known = append(w.known, c)
+		*w.left -= c.work
+	}
+	return len(c.block)
 }
 
 // symbolsOf returns how many symbols there are in the first items of lists, and whether that is all.

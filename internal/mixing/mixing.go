@@ -61,30 +61,44 @@ func Append(
 			panic("mixing: a member without a grammar")
 		}
 	}
-	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most, left: left.orAll()}
-	if !w.prepare(MaxParts) {
+	t := Trial{mixedWriter{ctx: ctx, members: members, alphabet: a}}
+	if !t.w.prepare(MaxParts) {
 		return dst, false
 	}
+	return t.Append(dst, most, left)
+}
+
+// A Trial is a block with sequences in its first form, with a table of contexts as large as its items want it: to
+// compare what could be done with sequences. It takes a quarter of the time of [Append].
+type Trial struct{ w mixedWriter }
+
+// Try tries a block with sequences, and reports whether [Append] appends anything of them in one.
+func Try(ctx context.Context, members []Member, a Alphabet, left *Work) (*Trial, bool) {
+	t := &Trial{mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt, left: left.orAll()}}
+	if !t.w.prepare(1) {
+		return nil, false
+	}
+	p := t.w.parts(maxItems)
+	if len(p) > 1 {
+		return nil, false
+	}
+	c := t.w.code(&p[0], tableOf(t.w.items+t.w.valuesLen()))
+	t.w.known = append(t.w.known, c)
+	return t, t.w.fits(&p[0], c)
+}
+
+// Len returns about how many bytes [Append] appends of the sequences.
+func (t *Trial) Len() int { return len(t.w.known[0].block) }
+
+// Append is the function [Append] of the sequences, without the work that was done.
+func (t *Trial) Append(dst [][]byte, most int, left *Work) (blocks [][]byte, ok bool) {
+	w := t.w
+	w.mostParts, w.most, w.left = MaxParts, most, left.orAll()
 	w.choose()
-	blocks, ok = w.blocks(w.parts(maxItems))
-	if !ok {
+	if blocks, ok = w.blocks(w.parts(maxItems)); !ok {
 		return dst, false
 	}
 	return append(dst, blocks...), true
-}
-
-// Len returns about how many bytes [Append] appends, of a block in the first form, in half the
-// time, and whether it appends anything: to compare what could be done with sequences.
-func Len(ctx context.Context, members []Member, a Alphabet, left *Work) (n int, ok bool) {
-	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt, left: left.orAll()}
-	if !w.prepare(1) {
-		return 0, false
-	}
-	blocks, ok := w.blocks(w.parts(maxItems))
-	if !ok {
-		return 0, false
-	}
-	return len(blocks[0]), true
 }
 
 // Work is how many bits may be coded yet. A bit takes 0.3 to 0.5 µs on processors of 2022, with all that is
@@ -115,11 +129,20 @@ type mixedWriter struct {
 	members  []Member
 	alphabet Alphabet
 	form
-	mostParts int   // blocks there may be
-	most      int   // bytes of all of them: what is longer is cut off
-	values    int   // in the last block
-	taken     []int // how many values of each stream there were of the last member
-	tooMany   bool  // there are more items or values than there may be, or they take too many steps or bits
+	mostParts int // blocks there may be
+	most      int // bytes of all of them: what is longer is cut off
+	known     []coding
+}
+
+// A coding is a block in a form, with a table of 2^size places.
+type coding struct {
+	block   []byte
+	form    form
+	size    int
+	work    Work
+	values  int
+	taken   []int // how many values of each stream there were of the last member
+	tooMany bool  // there are more items or values than there may be, or they take too many steps or bits
 }
 
 // prepare makes lists of the items of members, and reports whether they can be written in so many blocks.
@@ -201,38 +224,45 @@ func (w *mixedWriter) parts(most int) []part {
 // blocks returns the blocks of parts, and whether they can be read.
 func (w *mixedWriter) blocks(parts []part) (blocks [][]byte, ok bool) {
 	ok = len(parts) <= w.mostParts && w.rebuildParts(parts)
+	if len(parts) > 1 {
+		w.known = nil // which are of all items
+	}
 	for i := 0; i < len(parts) && ok; i++ {
-		var block []byte
-		if i > 0 {
-			parts[i].taken = w.taken
+		c := w.fitting(&parts[i])
+		ok = w.fits(&parts[i], c)
+		blocks = append(blocks, c.block)
+		w.most -= len(c.block)
+		if i+1 < len(parts) {
+			parts[i+1].taken = c.taken
 		}
-		block, ok = w.fitting(&parts[i])
-		blocks = append(blocks, block)
-		w.most -= len(block)
 	}
 	return blocks, ok
 }
 
-// fitting returns a block with a table that suits its items, or of as many places as it may have, and
-// whether it can be read.
-func (w *mixedWriter) fitting(p *part) (block []byte, ok bool) {
-	size, left := tableOf(w.items+w.valuesLen()), *w.left
-	block = w.block(p, size)
-	took := left - *w.left
-	for size > largestTable(len(block)) && *w.left >= 0 && w.ctx.Err() == nil {
-		size = largestTable(len(block))
-		block = w.block(p, size)
+// fitting returns a block with a table that suits its items, or of as many places as it may have.
+func (w *mixedWriter) fitting(p *part) coding {
+	c := w.code(p, tableOf(w.items+w.valuesLen()))
+	first := c.work
+	for c.size > largestTable(len(c.block)) && w.goesOn() {
+		c = w.code(p, largestTable(len(c.block)))
 	}
 	// With fewer places the block is longer, so that it may have more of them than the first one said.
-	for size < largestTable(len(block)) && *w.left >= 5*took && w.ctx.Err() == nil {
-		b := w.block(p, size+1)
-		if size++; size > largestTable(len(b)) || len(b) >= len(block) {
+	for c.size < largestTable(len(c.block)) && *w.left >= 5*first && w.ctx.Err() == nil {
+		d := w.code(p, c.size+1)
+		if d.size > largestTable(len(d.block)) || len(d.block) >= len(c.block) {
 			break
 		}
-		block = b
+		c = d
 	}
-	n := len(block)
-	return block, w.ctx.Err() == nil && *w.left >= 0 && n <= w.most && !w.tooMany && p.items+w.values <= mostItems(n)
+	return c
+}
+
+func (w *mixedWriter) goesOn() bool { return *w.left >= 0 && w.ctx.Err() == nil }
+
+// fits reports whether the block of a part can be read and is short enough.
+func (w *mixedWriter) fits(p *part, c coding) bool {
+	n := len(c.block)
+	return w.goesOn() && n <= w.most && !c.tooMany && p.items+c.values <= mostItems(n)
 }
 
 // valuesLen returns how many values all streams have.
@@ -313,8 +343,14 @@ func (w *mixedWriter) begin(n, size int) *sequenceModel {
 	return m
 }
 
-// block returns the block of a part, with a table of 2^size places.
-func (w *mixedWriter) block(p *part, size int) []byte {
+// code returns the block of a part in the form of w, with a table of 2^size places: if it is that of all items, it may
+// be known.
+func (w *mixedWriter) code(p *part, size int) coding {
+	for _, c := range w.known {
+		if c.size == size && c.form.is(w.form) {
+			return c
+		}
+	}
 	m := w.begin(len(p.pieces), size)
 	for i, x := range p.pieces {
 		m.value.begin(w.members[p.first+i].Streams)
@@ -334,9 +370,8 @@ func (w *mixedWriter) block(p *part, size int) []byte {
 	}
 	m.table.free()
 	*w.left -= Work(m.coded)
-	w.values, w.tooMany = m.value.count, m.value.tooMany() || m.coded > maxBits
-	w.taken = slices.Clone(m.value.next)
-	return m.Finish()
+	return coding{block: m.Finish(), form: w.form, size: size, work: Work(m.coded), values: m.value.count,
+		taken: slices.Clone(m.value.next), tooMany: m.value.tooMany() || m.coded > maxBits}
 }
 
 // item writes the one item of a list, and the values that its symbols take.

@@ -143,8 +143,8 @@ func TestMixed(t *testing.T) {
 				t.Fatalf("%v, not %v", x, members[i])
 			}
 		}
-		if n, ok := Len(context.Background(), members, a, nil); !ok || n < len(read) {
-			t.Fatalf("Len = %d, %v", n, ok)
+		if trial, ok := Try(context.Background(), members, a, nil); !ok || trial.Len() < len(read) {
+			t.Fatalf("a trial: %v", ok)
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestMostBits(t *testing.T) {
 	if !w.prepare(1) {
 		t.Fatal("not prepared")
 	}
-	if w.block(&w.parts(maxItems)[0], minTable); !w.tooMany {
+	if c := w.code(&w.parts(maxItems)[0], minTable); !c.tooMany {
 		t.Error("written")
 	}
 }

@@ -64,11 +64,12 @@ func TestFewTables(t *testing.T) {
 		t.Fatal("not written")
 	}
 	parts := w.parts(maxItems)
-	w.block(&parts[0], tableOf(calls))
+	w.code(&parts[0], tableOf(calls))
 	one := math.MaxInt64 - left
 	left = math.MaxInt64
-	block, ok := w.fitting(&parts[0])
+	c := w.fitting(&parts[0])
+	ok := w.fits(&parts[0], c)
 	if took := math.MaxInt64 - left; !ok || took > most*one {
-		t.Errorf("%d bits for a block of %d bytes, %v, %d for one of any size", took, len(block), ok, one)
+		t.Errorf("%d bits for a block of %d bytes, %v, %d for one of any size", took, len(c.block), ok, one)
 	}
 }
