@@ -33,8 +33,8 @@ func TestTrial(t *testing.T) {
 				t.Fatalf("block %d differs", i)
 			}
 		}
-		if left <= all {
-			t.Errorf("%d bits left, and %d without the trial", left, all)
+		if left < all+trial.w.known[0].work {
+			t.Errorf("%d bits left, %d without the trial of %d", left, all, trial.w.known[0].work)
 		}
 	})
 }
