@@ -124,7 +124,7 @@ func (f *programFitter) body(body []*place) (first *failure) {
 		}
 		if failed != nil {
 			failed.depth += f.done
-			if !f.learns {
+			if !f.learns() {
 				return failed
 			}
 			if first == nil { // what comes then may be known, and tell what this is
@@ -404,6 +404,10 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		r.inside = r.inside && values[i] < p.ranks
 		r.positive = r.positive && values[i] >= 0
 	}
+	key := fmt.Sprint(f.site, depth, as, what)
+	if f.learns() && !f.asks(key) {
+		return r, nil
+	}
 	r.exprs = f.fit(at, values, depth, array, as)
 	if len(r.exprs) == 0 && as == roleRequest {
 		if at, values := f.apartNeighbours(at, values); byRanks(at, values) > 1 {
@@ -412,7 +416,7 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	}
 	one := f.class.one && len(r.exprs) > 0 && r.exprs[0].constant && scales && (values[0] > 1 || values[0] < -1)
 	if f.site != 0 {
-		f.share(&r, fmt.Sprint(f.site, depth, as, what), at, values, one)
+		f.share(&r, key, at, values, one)
 	}
 	if r.lenient = f.lenient; f.lenient == perRanks && byRanks(at, values) < 2 {
 		r.lenient = strict

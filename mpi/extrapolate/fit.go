@@ -66,14 +66,15 @@ func (r role) is(list ...role) bool { return slices.Contains(list, r) }
 type fitter struct {
 	grid     *grid
 	features []feature
-	extents  []feature // of this grid and of others
-	points   []*point
-	values   []int64
-	ranks    bool  // they may be ranks
-	none     int64 // what stands for no rank where a peer is outside, 0 if all are ranks
-	role     role
-	found    []expr
-	all      bool // that is found must agree, also what is much longer
+	sieve
+	extents []feature // of this grid and of others
+	points  []*point
+	values  []int64
+	ranks   bool  // they may be ranks
+	none    int64 // what stands for no rank where a peer is outside, 0 if all are ranks
+	role    role
+	found   []expr
+	all     bool // that is found must agree, also what is much longer
 }
 
 // fit returns the expressions of fewest terms that have the values at all points, none if there are none.
@@ -160,9 +161,9 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 			continue
 		}
 		if step.odd {
-			f.features = fs
+			f.sift(fs)
 		} else {
-			f.features = plain
+			f.sift(plain)
 		}
 		if step.try(); len(f.found) > 0 {
 			return
@@ -174,12 +175,13 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 // shortest counts, and those that are not much longer must agree.
 func (f *fitter) scaling(fs []feature, evidence int) {
 	f.constants()
-	f.features = slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
+	varying := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
 		v := x.of(f.points[0])
 		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
 	})
 	// what is read first has the name
-	slices.SortStableFunc(f.features, func(a, b feature) int { return oddness(a) - oddness(b) })
+	slices.SortStableFunc(varying, func(a, b feature) int { return oddness(a) - oddness(b) })
+	f.sift(varying)
 	if len(f.found) > 0 {
 		return
 	}
@@ -200,16 +202,16 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 	plain := slices.DeleteFunc(slices.Clone(near), func(x feature) bool { return x.odd })
 	f.ranksNear()
 	f.terms()
-	f.features = near
+	f.sift(near)
 	f.products()
-	f.features = plain
+	f.sift(plain)
 	f.pairs()
 	f.factors()
 	if evidence > 4 {
 		f.triples()
 	}
 	if evidence > 5 {
-		f.features = near
+		f.sift(near)
 	}
 	if evidence > 3 {
 		f.lines()
@@ -217,8 +219,8 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 	for _, x := range plain {
 		f.partPlus(x)
 	}
-	f.features = all
-	f.line(f.monomials(false))
+	f.sift(all)
+	f.line(f.simple())
 	if evidence > 5 && len(f.found) == 0 {
 		f.planes()
 	}
@@ -253,7 +255,7 @@ func oddness(x feature) int {
 // all expressions of one feature, and all multiples and parts of two, must agree with.
 func (f *fitter) few() {
 	all := f.features
-	f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
+	f.sift(slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far }))
 	if f.exact(); len(f.found) == 0 {
 		f.ranksNear()
 	}
@@ -268,7 +270,7 @@ func (f *fitter) few() {
 		f.factors()
 		f.confirm()
 	}
-	if f.features = all; len(f.found) > 0 {
+	if f.sift(all); len(f.found) > 0 {
 		f.exact()
 		f.ranksNear()
 		f.terms()
@@ -277,14 +279,22 @@ func (f *fitter) few() {
 
 // shares tries multiples and parts of features and, with pairs, of products and quotients of two.
 func (f *fitter) shares(pairs bool) {
-	for _, m := range f.monomials(pairs) {
+	list := f.simple()
+	if pairs {
+		list = f.monomials()
+	}
+	for _, m := range list {
 		f.scaled(m)
 	}
 }
 
 // exact tries features as they are.
 func (f *fitter) exact() {
-	for _, x := range f.features {
+	for i := range f.features {
+		x := &f.features[i]
+		if !f.same(&f.columns[i]) {
+			continue
+		}
 		f.try(expr{text: x.name, terms: x.terms, at: func(p *point) (int64, bool) { return x.of(p), true }})
 	}
 }
@@ -295,7 +305,7 @@ func (f *fitter) exact() {
 func (f *fitter) twoNumbers() {
 	all := f.features
 	only := func(is func(x feature) bool) {
-		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !is(x) })
+		f.sift(slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !is(x) }))
 	}
 	only(func(x feature) bool { return x.name == "N" })
 	if f.exact(); len(f.found) > 0 || f.role.is(roleCount, roleLabel, roleRequest) {
@@ -315,7 +325,7 @@ func (f *fitter) twoNumbers() {
 	if f.role == roleRank && len(f.found) == 0 {
 		f.ranksNear()
 	}
-	if f.features = all; len(f.found) > 0 {
+	if f.sift(all); len(f.found) > 0 {
 		f.exact()
 		f.ranksNear()
 		f.terms()
@@ -560,8 +570,9 @@ func (f *fitter) ranksNear() {
 		f.ring("", terms{}, func(*point) int64 { return 0 })
 		f.steps()
 	}
-	for _, x := range f.features {
-		if !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
+	for i := range f.features {
+		x := &f.features[i]
+		if !f.sieve.shifted(&f.columns[i]) || !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
 			continue
 		}
 		f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
@@ -570,11 +581,18 @@ func (f *fitter) ranksNear() {
 
 // terms tries expressions of one feature.
 func (f *fitter) terms() {
-	for _, x := range f.features {
-		f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
-		f.scaled(x.monomial())
-		f.scaled(x.inverse())
-		f.divided(x, false)
+	for i := range f.features {
+		x, c := &f.features[i], &f.columns[i]
+		if f.sieve.shifted(c) {
+			f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
+		}
+		if f.multiple(c, &ones) {
+			f.scaled(x.monomial())
+		}
+		if f.multiple(&ones, c) {
+			f.scaled(x.inverse())
+		}
+		f.divided(*x, false)
 	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
 		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a), binary: true},
@@ -598,6 +616,10 @@ func (f *fitter) divided(x feature, shifted bool) {
 	for by := int64(2); by <= 8; by++ {
 		for i, lead := range []int64{0, by - 1} {
 			of := func(p *point) (int64, bool) { return (x.of(p) + lead) / by, x.of(p) >= 0 }
+			if c := f.column(func(p *point) int64 { return (x.of(p) + lead) / by }); !f.sieve.shifted(&c) ||
+				!shifted && !f.same(&c) {
+				continue
+			}
 			t := x.terms.longer(length(by-1) + f.rounding())
 			if by > maxUsual {
 				t = t.longer(2)

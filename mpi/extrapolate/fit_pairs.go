@@ -8,37 +8,35 @@ import (
 
 // products tries those of two features.
 func (f *fitter) products() {
-	for i, x := range f.features {
-		for _, y := range f.features[i:] {
-			f.scaled(monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
-				v, ok := mul(x.of(p), y.of(p))
-				return v, 1, ok
-			}, x.terms.and(y.terms)})
+	for i := range f.features {
+		for j := i; j < len(f.features); j++ {
+			if p := f.columns[i].times(&f.columns[j]); f.multiple(&p, &ones) {
+				f.scaled(product(&f.features[i], &f.features[j]))
+			}
 		}
 	}
 }
 
+// product returns x·y.
+func product(x, y *feature) monomial {
+	return monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
+		v, ok := mul(x.of(p), y.of(p))
+		return v, 1, ok
+	}, x.terms.and(y.terms)}
+}
+
+// quotient returns x/y.
+func quotient(x, y *feature) monomial {
+	return monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
+		return x.of(p), y.of(p), true
+	}, x.terms.and(y.terms)}
+}
+
 // pairs tries other expressions of two features, and those of the kinds that programs have.
 func (f *fitter) pairs() {
-	for i, x := range f.features {
-		for j, y := range f.features {
-			t := x.terms.and(y.terms)
-			if i <= j {
-				f.scaled(monomial{"1/" + x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
-					v, ok := mul(x.of(p), y.of(p))
-					return 1, v, ok
-				}, t})
-			}
-			if i == j {
-				continue
-			}
-			if i < j {
-				f.shifted(x.name+"+"+y.name, t, func(p *point) (int64, bool) { return x.of(p) + y.of(p), true })
-			}
-			f.shifted(x.name+"-"+y.name, t, func(p *point) (int64, bool) { return x.of(p) - y.of(p), true })
-			f.scaled(monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
-				return x.of(p), y.of(p), true
-			}, t})
+	for i := range f.features {
+		for j := range f.features {
+			f.pair(i, j)
 		}
 	}
 	f.blocks()
@@ -67,11 +65,40 @@ func (f *fitter) pairs() {
 	}
 }
 
+// pair tries expressions of two features, by their numbers.
+func (f *fitter) pair(i, j int) {
+	x, y, c, d := &f.features[i], &f.features[j], &f.columns[i], &f.columns[j]
+	if p := c.times(d); i <= j && f.multiple(&ones, &p) {
+		f.scaled(monomial{"1/" + x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
+			v, ok := mul(x.of(p), y.of(p))
+			return 1, v, ok
+		}, x.terms.and(y.terms)})
+	}
+	if i == j {
+		return
+	}
+	if sum := c.plus(d); i < j && f.sieve.shifted(&sum) {
+		f.shifted(x.name+"+"+y.name, x.terms.and(y.terms), func(p *point) (int64, bool) {
+			return x.of(p) + y.of(p), true
+		})
+	}
+	if rest := c.less(d); f.sieve.shifted(&rest) {
+		f.shifted(x.name+"-"+y.name, x.terms.and(y.terms), func(p *point) (int64, bool) {
+			return x.of(p) - y.of(p), true
+		})
+	}
+	if f.multiple(c, d) {
+		f.scaled(quotient(x, y))
+	}
+}
+
 // cyclic tries what a rank has if things are dealt to ranks in turn, or to all but one.
 func (f *fitter) cyclic(x feature) {
 	for _, less := range []int64{0, 1} {
-		for _, z := range f.features {
-			if z.uses != 0 || z.odd {
+		dealt := f.column(func(p *point) int64 { return x.of(p) * (p.ranks - less) })
+		for i := range f.features {
+			z := &f.features[i]
+			if sum := dealt.plus(&f.columns[i]); z.uses != 0 || z.odd || !f.sieve.shifted(&sum) {
 				continue
 			}
 			f.shifted(fmt.Sprintf("%s*%s+%s", x.name, [...]string{"N", "(N-1)"}[less], z.name),
@@ -366,45 +393,47 @@ func (f *fitter) spread() (most int64) {
 
 // triples tries a product or quotient of three features.
 func (f *fitter) triples() {
-	for _, x := range f.features {
-		for j, y := range f.features {
-			for _, z := range f.features[j:] {
-				t := x.terms.and(y.terms).and(z.terms)
-				f.scaled(monomial{x.name + "/" + y.name + "/" + z.name, func(p *point) (int64, int64, bool) {
-					v, ok := mul(y.of(p), z.of(p))
-					return x.of(p), v, ok
-				}, t})
-				f.scaled(monomial{y.name + "*" + z.name + "/" + x.name, func(p *point) (int64, int64, bool) {
-					v, ok := mul(y.of(p), z.of(p))
-					return v, x.of(p), ok
-				}, t})
+	for i := range f.features {
+		for j := range f.features {
+			for k := j; k < len(f.features); k++ {
+				yz := f.columns[j].times(&f.columns[k])
+				x, y, z := &f.features[i], &f.features[j], &f.features[k]
+				if f.multiple(&f.columns[i], &yz) {
+					f.scaled(monomial{x.name + "/" + y.name + "/" + z.name, func(p *point) (int64, int64, bool) {
+						v, ok := mul(y.of(p), z.of(p))
+						return x.of(p), v, ok
+					}, x.terms.and(y.terms).and(z.terms)})
+				}
+				if f.multiple(&yz, &f.columns[i]) {
+					f.scaled(monomial{y.name + "*" + z.name + "/" + x.name, func(p *point) (int64, int64, bool) {
+						v, ok := mul(y.of(p), z.of(p))
+						return v, x.of(p), ok
+					}, x.terms.and(y.terms).and(z.terms)})
+				}
 			}
 		}
 	}
 }
 
-// monomials returns products and quotients of features, with those of one feature first.
-func (f *fitter) monomials(pairs bool) []monomial {
-	var list []monomial
-	for _, x := range f.features {
-		list = append(list, x.monomial(), x.inverse())
+// simple returns products and quotients of one feature.
+func (f *fitter) simple() (list []monomial) {
+	for i := range f.features {
+		list = append(list, f.features[i].monomial(), f.features[i].inverse())
 	}
-	if !pairs {
-		return list
-	}
-	for i, x := range f.features {
-		for j, y := range f.features {
-			t := x.terms.and(y.terms)
-			if i <= j {
-				list = append(list, monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
-					v, ok := mul(x.of(p), y.of(p))
-					return v, 1, ok
-				}, t})
+	return list
+}
+
+// monomials returns products and quotients of one feature and of two that values may be a multiple of.
+func (f *fitter) monomials() []monomial {
+	list := f.simple()
+	for i := range f.features {
+		for j := range f.features {
+			x, y, c, d := &f.features[i], &f.features[j], &f.columns[i], &f.columns[j]
+			if p := c.times(d); i <= j && f.multiple(&p, &ones) {
+				list = append(list, product(x, y))
 			}
-			if i != j {
-				list = append(list, monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
-					return x.of(p), y.of(p), true
-				}, t})
+			if i != j && f.multiple(c, d) {
+				list = append(list, quotient(x, y))
 			}
 		}
 	}
@@ -425,7 +454,18 @@ func (f *fitter) lines() {
 	for _, x := range f.features {
 		f.divided(x, true)
 	}
-	f.line(f.monomials(true))
+	f.line(f.simple())
+	for i := range f.features {
+		for j := range f.features {
+			x, y, c, d := &f.features[i], &f.features[j], &f.columns[i], &f.columns[j]
+			if p := c.times(d); i <= j && f.sieve.line(&p) {
+				f.line([]monomial{product(x, y)})
+			}
+			if q, ok := c.over(d, len(f.sieve.points)); i != j && ok && f.sieve.line(&q) {
+				f.line([]monomial{quotient(x, y)})
+			}
+		}
+	}
 }
 
 // partPlus tries n/x + b, of two coefficients.
@@ -491,10 +531,24 @@ func (f *fitter) line(list []monomial) {
 
 // planes tries a·x + b·y + c of features x and y.
 func (f *fitter) planes() {
-	list := f.monomials(false)
+	list := f.simple()
+	var columns []column
+	for i := range list {
+		whole := true
+		columns = append(columns, f.column(func(p *point) int64 {
+			v, ok := list[i].whole(p)
+			whole = whole && ok
+			return v
+		}))
+		if !whole {
+			list[i].of = nil
+		}
+	}
 	for i, x := range list {
-		for _, y := range list[i+1:] {
-			f.plane(x, y)
+		for j := i + 1; j < len(list); j++ {
+			if x.of != nil && list[j].of != nil && f.sieve.plane(&columns[i], &columns[j]) {
+				f.plane(x, list[j])
+			}
 		}
 	}
 }

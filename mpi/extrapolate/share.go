@@ -2,6 +2,7 @@ package extrapolate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -9,10 +10,14 @@ import (
 // at an edge do what others do with fewer numbers of ranks to show it.
 type knowledge struct {
 	exprs   map[string][]expr
-	lacking bool // a number had no expression
-	grown   bool // something is known since
-	learns  bool // classes are fitted on after one has failed, as others may tell more
+	lacking map[string]bool // numbers that had no expression
+	wanted  map[string]bool // these, while others may tell them: nothing else is fitted then
+	grown   bool            // something is known since
+	vain    map[string]int  // how often classes were asked for a number and do not have it either
 }
+
+// learns reports whether classes are fitted on after one has failed, as others may tell what it lacks.
+func (k *knowledge) learns() bool { return k.wanted != nil }
 
 // add keeps the expressions of a number.
 func (k *knowledge) add(key string, exprs []expr) {
@@ -41,23 +46,42 @@ func (f *programFitter) share(r *form, key string, at []*point, values []int64, 
 		r.exprs = held
 		return
 	}
-	k.lacking = k.lacking || byRanks(at, values) > 0
+	if byRanks(at, values) > 0 {
+		k.lacking[key] = true
+	}
+	if k.learns() {
+		k.vain[key]++
+	}
 }
 
-// root returns the class of all ranks in the grid that is tried.
+// maxLearned is how often what classes lack is learned from others at most.
+const maxLearned = 8
+
+// maxVain is how many classes, from the largest on, are asked for a number in vain.
+const maxVain = 16
+
+// asks reports whether a number is fitted while classes learn from each other.
+func (k *knowledge) asks(key string) bool { return k.wanted[key] && k.vain[key] < maxVain }
+
+// root returns the class of all ranks in the grid that is tried. As long as it fails for what a class lacks, this is
+// learned from others.
 func (s *solver) root() (*class, *failure) {
-	s.knowledge = knowledge{exprs: make(map[string][]expr)}
+	s.knowledge = knowledge{exprs: make(map[string][]expr), lacking: make(map[string]bool)}
 	root, failed := s.classes(whole, "all ranks", s.traces)
-	if failed == nil || !s.lacking || s.grid.thin || s.ctx.Err() != nil {
-		return root, failed
+	learned := 0 // numbers that others were asked for
+	for range maxLearned {
+		if failed == nil || len(s.lacking) == learned || s.grid.thin || s.ctx.Err() != nil {
+			break
+		}
+		learned = len(s.lacking)
+		s.wanted, s.vain, s.grown = maps.Clone(s.lacking), make(map[string]int), false
+		_, _ = s.classes(whole, "all ranks", s.traces)
+		if s.wanted = nil; !s.grown {
+			break
+		}
+		root, failed = s.classes(whole, "all ranks", s.traces)
 	}
-	s.learns = true
-	_, failed2 := s.classes(whole, "all ranks", s.traces)
-	s.learns = false
-	if failed2 == nil || s.grown {
-		return s.classes(whole, "all ranks", s.traces)
-	}
-	return nil, failed
+	return root, failed
 }
 
 // pool fits numbers of several classes together that are of one call site: it is one expression of the program.

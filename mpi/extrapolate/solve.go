@@ -356,7 +356,7 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 			return forced, failed
 		}
 	}
-	if by == allSplits || s.single || (s.learns || s.grid.coarse()) && by > ends || s.ctx.Err() != nil {
+	if by == allSplits || s.single || (s.learns() || s.grid.coarse()) && by > ends || s.ctx.Err() != nil {
 		return nil, failed
 	}
 	c, failed = &class{split: by, finer: make(map[string]*class)}, nil
@@ -372,13 +372,22 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 			parts[name][t] = append(parts[name][t], r)
 		}
 	}
+	if s.learns() { // those of the most ranks tell most
+		known := func(name string) (n int) {
+			for _, list := range parts[name] {
+				n += len(list)
+			}
+			return n
+		}
+		slices.SortStableFunc(order, func(a, b string) int { return known(b) - known(a) })
+	}
 	for _, name := range order {
 		finer, why := s.classes(by, name, parts[name])
 		if why != nil {
 			if failed == nil || failed.depth < why.depth {
 				failed = why
 			}
-			if !s.learns {
+			if !s.learns() {
 				return nil, failed
 			}
 		}
