@@ -50,7 +50,11 @@ func grids(dims int, numbers []int64) []*grid {
 				all = append(all, e)
 			}
 			extents := func(ranks int64) [3]int64 { return all[slices.Index(numbers, ranks)] }
-			if slices.ContainsFunc(known, func(k [][3]int64) bool { return slices.Equal(k, all) }) {
+			alike := all // with which a grid is not tried again
+			if dims == 3 && order[1] != 1 { // mixed
+				alike = all[:len(all)-1]
+			}
+			if slices.ContainsFunc(known, func(k [][3]int64) bool { return slices.Equal(k[:len(alike)], alike) }) {
 				continue
 			}
 			known = append(known, all)
@@ -112,6 +116,8 @@ func (g *grid) logBits() int {
 	return 2
 }
 
+// orders returns the orders in which extents may vary, those first that are not mixed: a mixed one counts only if
+// traces tell it from these.
 func orders(dims int) [][]int {
 	switch dims {
 	case 1:
@@ -119,7 +125,7 @@ func orders(dims int) [][]int {
 	case 2:
 		return [][]int{{0, 1}, {1, 0}}
 	}
-	return [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
+	return [][]int{{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}}
 }
 
 // balanced returns the factors of n that are as close to each other as MPI_Dims_create has them, in
