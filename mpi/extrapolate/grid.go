@@ -50,7 +50,7 @@ func grids(dims int, numbers []int64) []*grid {
 				all = append(all, e)
 			}
 			extents := func(ranks int64) [3]int64 { return all[slices.Index(numbers, ranks)] }
-			alike := all // with which a grid is not tried again
+			alike := all                    // with which a grid is not tried again
 			if dims == 3 && order[1] != 1 { // mixed
 				alike = all[:len(all)-1]
 			}

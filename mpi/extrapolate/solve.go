@@ -557,7 +557,8 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat b
 	return failed
 }
 
-// nests reports whether a class has loops with nothing but a loop in them.
+// nests reports whether ranks of a class have loops with nothing but a loop in them: such as one whose iterations are
+// equal in parts, where a count is one more in the first of them.
 func (c *class) nests(like likeness) bool {
 	var in func(seq []*node) bool
 	in = func(seq []*node) bool {
@@ -565,7 +566,9 @@ func (c *class) nests(like likeness) bool {
 			return n.trips > 0 && (len(n.rounds[0]) == 1 && n.rounds[0][0].trips > 0 || in(n.rounds[0]))
 		})
 	}
-	return in(c.first.folded[like])
+	return slices.ContainsFunc(c.all, func(list []*rank) bool {
+		return slices.ContainsFunc(list, func(r *rank) bool { return in(r.folded[like]) })
+	})
 }
 
 // flattened returns nodes in which loops with nothing but a loop in them are one.
