@@ -11,7 +11,8 @@ func TestOrders(t *testing.T) {
 	}{{[]int64{12, 27, 36, 48}, 0}, {[]int64{24, 48, 60}, 4}} {
 		mixed := 0
 		for _, g := range grids(3, c.numbers) {
-			if e := g.extents(c.numbers[len(c.numbers)-1]); !(e[0] <= e[1] && e[1] <= e[2] || e[0] >= e[1] && e[1] >= e[2]) {
+			e := g.extents(c.numbers[len(c.numbers)-1])
+			if !(e[0] <= e[1] && e[1] <= e[2] || e[0] >= e[1] && e[1] >= e[2]) {
 				mixed++
 			}
 		}
