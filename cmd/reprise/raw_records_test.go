@@ -20,7 +20,7 @@ func rawSegment(rank, size, barriers int) []byte {
 	const header, loaded = 160, uint64(1e18)
 	order := binary.LittleEndian
 	data := make([]byte, header)
-	copy(data, "reprisp\x02")
+	copy(data, "reprisp\x03")
 	order.PutUint64(data[8:], tableOfRecords())
 	order.PutUint64(data[16:], loaded)
 	order.PutUint32(data[24:], uint32(100+rank))

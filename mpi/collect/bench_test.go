@@ -133,7 +133,7 @@ func TestMemory(t *testing.T) {
 		}
 		runtime.KeepAlive(c)
 	}
-	if all := 2 * windowFor(64*256) * 64 * 256; all > 128<<20 {
+	if all := 3 * windowFor(64*256) * 64 * 256; all > 128<<20 {
 		t.Errorf("windows of %d bytes", all)
 	}
 }

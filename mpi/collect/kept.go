@@ -67,5 +67,5 @@ func (s *stream) readKept() (bool, error) {
 	if s.last = last; !last {
 		s.header.State = spool.Open // whatever the thread had done meanwhile, there is more
 	}
-	return len(records) > 0, s.decode(records)
+	return len(records) > 0, s.decode(len(records), records, nil)
 }

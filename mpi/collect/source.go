@@ -238,8 +238,9 @@ const (
 )
 
 // windowFor returns how many bytes of each of so many threads are read at once. Each keeps
-// two windows of what it has read, as what it did last may be the earliest of the next round.
+// three windows: of what it has read, and of these records in full, now and before, as what it did last may be the
+// earliest of the next round.
 func windowFor(threads int) int {
 	const all, least = 128 << 20, 4 << 10
-	return min(window, max(all/(2*max(threads, 1)), least))
+	return min(window, max(all/(3*max(threads, 1)), least))
 }

@@ -63,7 +63,7 @@ func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
 func (w *spoolWriter) header(rank int32) {
 	w.data = make([]byte, headerSize)
 	order := binary.LittleEndian
-	copy(w.data, "reprisp\x02")
+	copy(w.data, "reprisp\x03")
 	order.PutUint64(w.data[8:], spool.Fingerprint())
 	order.PutUint64(w.data[16:], w.id.Loaded)
 	order.PutUint32(w.data[24:], w.id.PID)
@@ -104,10 +104,14 @@ func seal(records []byte, offset int) {
 		if size == 0 || size > len(records) {
 			return
 		}
-		check := uint64(offset) + first
-		for at := 8; at < size; at += 8 {
+		check := first
+		for at := 16; at < size; at += 8 {
 			check = addWord(check, order.Uint64(records[at:]))
 		}
+		if size >= 16 {
+			check = addWord(check, order.Uint64(records[8:]))
+		}
+		check = addWord(check, uint64(offset))
 		order.PutUint64(records, first|check*mixer>>46<<46)
 		records, offset = records[size:], offset+size
 	}

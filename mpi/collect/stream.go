@@ -37,7 +37,9 @@ type stream struct {
 	offset  int64               // in the segment, behind the records that were read
 	cutAt   int64               // the length of its file if that is shorter than it was made, else 0
 	window  int
-	records []byte // those that were read last, and more
+	read    []byte // records that were read last, and more
+	repeats spool.Repeats
+	records []byte // those in full
 	spare   []byte
 	bytes   int64 // read
 	left    int   // bytes that may be read in this round, or less than none
@@ -93,7 +95,7 @@ func (s *stream) more() (bool, error) {
 				return false, err
 			}
 		}
-		grown, err := s.read()
+		grown, err := s.readMore()
 		if err != nil || grown {
 			return grown, err
 		}
@@ -182,10 +184,10 @@ func (s *stream) close() error {
 	return os.Remove(path)
 }
 
-// read reads records that have come since it was last called, and reports whether
+// readMore reads records that have come since it was last called, and reports whether
 // there are any. What is read first may be older than what is read last, so everything
 // is read again once it is known to be there, unless the thread had left the segment before.
-func (s *stream) read() (bool, error) {
+func (s *stream) readMore() (bool, error) {
 	if s.inKept {
 		return s.readKept()
 	}
@@ -206,33 +208,34 @@ func (s *stream) read() (bool, error) {
 			return false, err
 		}
 	}
-	// The decoder refers to the records before until it knows of these.
-	s.records, s.spare = s.spare, s.records
 	n, err := s.find()
 	if err != nil || n == 0 {
-		s.records, s.spare = s.spare, s.records
 		return false, err
 	}
 	if !left {
-		if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
+		if _, err := s.file.ReadAt(s.read[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		}
 	}
 	if _, err := s.readHeader(); err != nil { // for the threads that there are by now
 		return false, err
 	}
-	if n = spool.Intact(s.records[:n], s.offset); n == 0 {
+	begin := s.offset
+	records, n := s.repeats.Expand(s.spare[:0], s.read[:n], begin, s.window)
+	if n == 0 {
 		if s.cutAt > 0 {
 			return false, s.ended()
 		}
 		return false, spool.ErrorOfRecord(s.offset)
 	}
+	// The decoder refers to the records before until it knows of these.
+	s.records, s.spare = records, s.records
 	if s.keeper != nil && !s.keep {
-		if s.keeper.Add(s.head[:], s.records[:n]); s.keeper.Len() >= s.window {
+		if s.keeper.Add(s.head[:], records); s.keeper.Len() >= s.window {
 			s.keepRead(false)
 		}
 	}
-	return true, s.decode(s.records[:n])
+	return true, s.decode(n, records, func(at int) int64 { return s.repeats.Offset(at, begin) })
 }
 
 // grown reports whether there is a record behind those that were read. It reads nothing else, as most threads
@@ -255,15 +258,16 @@ func (s *stream) begin() error {
 		}
 	}
 	s.offset = headerSize
+	s.repeats.Begin(s.header)
 	return s.decoder.Segment(s.head[:])
 }
 
-// decode has the decoder decode records.
-func (s *stream) decode(records []byte) error {
-	s.offset += int64(len(records))
-	s.bytes += int64(len(records))
+// decode has the decoder decode records that are so many bytes of the segment.
+func (s *stream) decode(n int, records []byte, offset func(int) int64) error {
+	s.offset += int64(n)
+	s.bytes += int64(n)
 	s.left -= len(records)
-	return s.decoder.Continue(records)
+	return s.decoder.Continue(records, offset)
 }
 
 // readHeader reads the header of the segment, and reports whether it is there: the
@@ -317,8 +321,8 @@ func (s *stream) setHeader(data [headerSize]byte) error {
 // find returns how many bytes of records there are behind those that were read: those
 // that are in a window, or one that is larger.
 func (s *stream) find() (int, error) {
-	if len(s.records) > s.window {
-		s.records = nil // there are more threads by now, or it was for a large record
+	if len(s.read) > s.window {
+		s.read = nil // there are more threads by now, or it was for a large record
 	}
 	have, err := s.fill(s.window)
 	if err != nil {
@@ -326,7 +330,7 @@ func (s *stream) find() (int, error) {
 	}
 	end := 0
 	for have-end >= 8 {
-		first := binary.LittleEndian.Uint64(s.records[end:])
+		first := binary.LittleEndian.Uint64(s.read[end:])
 		size := spool.SizeOf(first)
 		switch {
 		case first == 0:
@@ -348,7 +352,7 @@ func (s *stream) find() (int, error) {
 // fill reads so many bytes behind the records that were read, or as many as there
 // are.
 func (s *stream) fill(n int) (int, error) {
-	if n > len(s.records) {
+	if n > len(s.read) {
 		info, err := s.file.Stat()
 		if err != nil {
 			return 0, err
@@ -360,11 +364,11 @@ func (s *stream) fill(n int) (int, error) {
 		if n > maxRecord {
 			return 0, fmt.Errorf("%w: a record has %d bytes", spool.ErrLimit, n)
 		}
-		if n > len(s.records) {
-			s.records = make([]byte, max(n, min(s.window, int(left))))
+		if n > len(s.read) {
+			s.read = make([]byte, max(n, min(s.window, int(left))))
 		}
 	}
-	have, err := s.file.ReadAt(s.records[:min(n, len(s.records))], s.offset)
+	have, err := s.file.ReadAt(s.read[:min(n, len(s.read))], s.offset)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}

@@ -279,7 +279,7 @@ func TestNamesAll(t *testing.T) {
 	for _, name := range []string{"b", "d"} {
 		damageInside(t, name)
 	}
-	records := []byte("reprisp\x02 and what a process recorded")
+	records := []byte("reprisp\x03 and what a process recorded")
 	name := filepath.Join("spool", "7-a.0.0.spool")
 	if err := errors.Join(os.Mkdir("spool", 0o777), os.Mkdir("nothing", 0o777),
 		os.WriteFile(name, records, 0o666), os.WriteFile("empty", nil, 0o666)); err != nil {

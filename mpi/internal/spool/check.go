@@ -24,7 +24,15 @@ func firstWord(words, number, kind, flags int) uint64 {
 }
 
 // SizeOf returns how many bytes a record has with such a first word.
-func SizeOf(first uint64) int { return int(first&(1<<numberAt-1)) * 8 }
+func SizeOf(first uint64) int {
+	switch {
+	case typeOf(first) != recordAgain:
+		return int(first&(1<<numberAt-1)) * 8
+	case flagsOf(first)&flagFar != 0:
+		return 16
+	}
+	return 8
+}
 
 func numberOf(first uint64) int   { return int(first >> numberAt & (1<<(typeAt-numberAt) - 1)) }
 func typeOf(first uint64) int     { return int(first >> typeAt & (1<<(flagsAt-typeAt) - 1)) }
@@ -36,28 +44,24 @@ func addWord(check, word uint64) uint64 { return bits.RotateLeft64(check, 13) ^ 
 
 func mix(check uint64) uint64 { return check * 0x9e3779b97f4a7c15 }
 
-// checkOf returns the check of the record that is all of data, at an offset of its segment.
-func checkOf(data []byte, offset int64) uint64 {
-	check := uint64(offset) + binary.LittleEndian.Uint64(data)&uncheckedMask
-	for data = data[8:]; len(data) >= 8; data = data[8:] {
-		check = addWord(check, binary.LittleEndian.Uint64(data))
+// contentOf returns the sum of a record without its check, and without its second word, which is its time.
+func contentOf(record []byte) uint64 {
+	content := binary.LittleEndian.Uint64(record) & uncheckedMask
+	for data := record[min(16, len(record)):]; len(data) >= 8; data = data[8:] {
+		content = addWord(content, binary.LittleEndian.Uint64(data))
 	}
-	return mix(check) >> checkAt
+	return content
 }
 
-// Intact returns how many bytes of records, which begin at an offset of their segment, are up to the end or
-// to the first one that is not as it was written.
-func Intact(records []byte, offset int64) int {
-	n := 0
-	for len(records)-n >= 8 {
-		first := binary.LittleEndian.Uint64(records[n:])
-		size := SizeOf(first)
-		if size == 0 || size > len(records)-n || checkOf(records[n:n+size], offset+int64(n)) != first>>checkAt {
-			break
-		}
-		n += size
+// slotOf returns the number of the slot of what has such a sum.
+func slotOf(content uint64) int { return int(mix(content) >> (64 - slotBits)) }
+
+// checkOf returns the check of a record, of which the sum is content, at an offset of its segment.
+func checkOf(content uint64, record []byte, offset int64) uint64 {
+	if len(record) >= 16 {
+		content = addWord(content, binary.LittleEndian.Uint64(record[8:]))
 	}
-	return n
+	return mix(addWord(content, uint64(offset))) >> checkAt
 }
 
 // ErrorOfRecord returns the error of a record that is not as it was written.

@@ -24,6 +24,7 @@ const (
 	recordUnmap
 	recordAssumption
 	recordSized
+	recordAgain // one of another type, see Repeats
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -46,7 +47,9 @@ type Decoder struct {
 	started bool
 	data    []byte // the segment, or a part of it
 	base    int64  // of data in the segment
-	off     int    // of the next record in data
+	// the offset in the segment of one in data, nil if there is nothing but data
+	offset  func(int) int64
+	off     int // of the next record in data
 	clock   clock
 	latest  int64  // time of the latest record
 	pending []call // calls that have begun, outermost first
@@ -106,7 +109,7 @@ func (d *Decoder) Segment(data []byte) error {
 		return err
 	}
 	d.off += int(d.base) // zero but in a segment that goes on
-	d.base = 0
+	d.base, d.offset = 0, nil
 	if !d.started {
 		d.latest = h.begun
 	}
@@ -115,14 +118,22 @@ func (d *Decoder) Segment(data []byte) error {
 }
 
 // Continue tells the decoder the records that follow those it has decoded in the
-// current segment, for a reader that does not hold all of it. The decoder refers to
-// them until it is told of more.
-func (d *Decoder) Continue(records []byte) error {
+// current segment, for a reader that does not hold all of it, and the offset in the segment of one in the
+// records. The decoder refers to both until it is told of more.
+func (d *Decoder) Continue(records []byte, offset func(int) int64) error {
 	if err := d.own(); err != nil {
 		return err
 	}
-	d.base, d.off, d.data = d.base+int64(d.off), 0, records
+	d.base, d.off, d.data, d.offset = d.base+int64(d.off), 0, records, offset
 	return nil
+}
+
+// parseError returns an error of the next record.
+func (d *Decoder) parseError(err error) error {
+	if d.offset != nil {
+		return parseError(d.offset(d.off), "record", err)
+	}
+	return parseError(d.base+int64(d.off), "record", err)
 }
 
 // own copies what is referred to of the segment: the calls that have begun outlive
@@ -163,7 +174,7 @@ func (d *Decoder) Next() (*Record, error) {
 		}
 		known, err := d.decode(data, typeOf(word), numberOf(word), flagsOf(word))
 		if err != nil {
-			d.err = parseError(d.base+int64(d.off), "record", err)
+			d.err = d.parseError(err)
 			return nil, d.err
 		}
 		d.off += len(data) + 8
@@ -180,7 +191,7 @@ func (d *Decoder) next() ([]byte, uint64, error) {
 		return nil, 0, io.EOF
 	}
 	if len(rest) < 8 {
-		return nil, 0, parseError(d.base+int64(d.off), "record", io.ErrUnexpectedEOF)
+		return nil, 0, d.parseError(io.ErrUnexpectedEOF)
 	}
 	word := binary.LittleEndian.Uint64(rest)
 	if word == 0 {
@@ -188,10 +199,10 @@ func (d *Decoder) next() ([]byte, uint64, error) {
 	}
 	size := int64(SizeOf(word))
 	if size == 0 {
-		return nil, 0, parseError(d.base+int64(d.off), "record", fmt.Errorf("%w: size %d", ErrCorrupt, size))
+		return nil, 0, d.parseError(fmt.Errorf("%w: size %d", ErrCorrupt, size))
 	}
 	if size > int64(len(rest)) {
-		return nil, 0, parseError(d.base+int64(d.off), "record", fmt.Errorf("%w: size %d", io.ErrUnexpectedEOF, size))
+		return nil, 0, d.parseError(fmt.Errorf("%w: size %d", io.ErrUnexpectedEOF, size))
 	}
 	return rest[8:size], word, nil
 }

@@ -79,7 +79,8 @@ func (b *segmentBuilder) add(kind, number, flags int, words ...any) *segmentBuil
 func seal(segment []byte, at int) {
 	record := segment[at:]
 	first := binary.LittleEndian.Uint64(record) & uncheckedMask
-	binary.LittleEndian.PutUint64(record, first|checkOf(record[:SizeOf(first)], int64(at))<<checkAt)
+	record = record[:SizeOf(first)]
+	binary.LittleEndian.PutUint64(record, first|checkOf(contentOf(record), record, int64(at))<<checkAt)
 }
 
 // sample returns a segment with a record of each type and a value of each form.

@@ -82,7 +82,8 @@ type SegmentHeader struct {
 	Monotonic int64
 
 	clock clock
-	begun int64 // what the monotonic clock was when the segment was
+	tick  uint64 // the ticks when the segment was begun
+	begun int64  // what the monotonic clock was then
 }
 
 // Follows reports whether a process may have changed a header to h: what becomes known
@@ -99,7 +100,7 @@ func (h SegmentHeader) Follows(before SegmentHeader) bool {
 
 // Layout of the header of a segment.
 const (
-	segmentMagic = "reprisp\x02"
+	segmentMagic = "reprisp\x03"
 
 	offsetTable     = 8
 	offsetProcess   = 16
@@ -157,6 +158,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 
+		tick:  order.Uint64(data[offsetTicks+8:]),
 		begun: int64(min(order.Uint64(data[offsetMonotonic+8:]), 1<<61)),
 	}
 	if u.err != nil {
@@ -363,9 +365,13 @@ const maxRecord = 1 << 28
 // A ThreadReader reads the records of one thread from the files of a spool that
 // nobody writes to.
 type ThreadReader struct {
-	decoder Decoder
-	paths   []string
-	damage  error // of the segment, behind what is decoded
+	decoder  Decoder
+	repeats  Repeats
+	paths    []string
+	rest     []byte // records of the segment that are not expanded
+	offset   int64  // of them
+	expanded [2][]byte
+	damage   error // of the segment, behind what is decoded
 }
 
 // Open returns a reader of the records of t.
@@ -376,17 +382,35 @@ func (t Thread) Open() *ThreadReader { return &ThreadReader{paths: t.Paths} }
 func (r *ThreadReader) Next() (*Record, error) {
 	for {
 		record, err := r.decoder.Next()
-		if errors.Is(err, io.EOF) && r.damage != nil {
-			return nil, r.damage
-		}
-		if !errors.Is(err, io.EOF) || len(r.paths) == 0 {
+		switch {
+		case !errors.Is(err, io.EOF):
 			return record, err
+		case len(r.rest) > 0:
+			err = r.more()
+		case r.damage != nil:
+			return nil, r.damage
+		case len(r.paths) == 0:
+			return nil, err
+		default:
+			if err = r.open(r.paths[0]); err != nil {
+				err = fmt.Errorf("%s: %w", r.paths[0], err)
+			}
+			r.paths = r.paths[1:]
 		}
-		if err := r.open(r.paths[0]); err != nil {
-			return nil, fmt.Errorf("%s: %w", r.paths[0], err)
+		if err != nil {
+			return nil, err
 		}
-		r.paths = r.paths[1:]
 	}
+}
+
+// more has the decoder decode more records of the segment, all of which are intact.
+func (r *ThreadReader) more() error {
+	const window = 1 << 20
+	begin := r.offset
+	records, n := r.repeats.Expand(r.expanded[1][:0], r.rest, begin, window)
+	r.expanded[0], r.expanded[1] = records, r.expanded[0]
+	r.rest, r.offset = r.rest[n:], r.offset+int64(n)
+	return r.decoder.Continue(records, func(at int) int64 { return r.repeats.Offset(at, begin) })
 }
 
 func (r *ThreadReader) open(path string) error {
@@ -415,7 +439,9 @@ func (r *ThreadReader) open(path string) error {
 	case int64(n) < h.Written:
 		r.damage = fmt.Errorf("%s: %w", path, ErrorOfEnd(int64(n), h.Written))
 	}
-	return r.decoder.Segment(data[:n])
+	r.repeats.Begin(h)
+	r.rest, r.offset = data[headerSize:n], headerSize
+	return r.decoder.Segment(data[:headerSize])
 }
 
 // readIntact reads the header of a segment, its records up to the end or to the first one that is not
@@ -423,6 +449,8 @@ func (r *ThreadReader) open(path string) error {
 // four times what is intact at most, and one record of at most maxRecord.
 func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
 	const few = 1 << 20
+	var repeats Repeats
+	var scratch []byte
 	n = headerSize
 	for want := int64(few); ; want = max(want, 2*int64(len(data))) {
 		begin := len(data)
@@ -433,7 +461,16 @@ func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
 		if len(data) < headerSize {
 			return data, n, nil
 		}
-		n += Intact(data[n:], int64(n))
+		if begin == 0 {
+			h, err := ParseSegmentHeader(data)
+			if err != nil {
+				return data, n, nil // the caller sees it
+			}
+			repeats.Begin(h)
+		}
+		for read := -1; read != 0; n += read {
+			scratch, read = repeats.Expand(scratch[:0], data[n:], int64(n), few)
+		}
 		if int64(len(data)) == size {
 			return data, n, nil
 		}

@@ -92,8 +92,8 @@ static void in_child(void)
 	forked = 1;
 }
 
-/* Returns the free words for a record of at most so many, or NULL. The thread is
-   busy until it publishes. */
+/* Returns the words for a record of at most so many, or NULL. The thread is busy until it publishes.
+   A short record is made outside the segment: most need no place there. */
 static inline uint64_t *reserve(struct lane *lane, size_t words)
 {
 	self.busy = 1;
@@ -105,27 +105,72 @@ static inline uint64_t *reserve(struct lane *lane, size_t words)
 			return NULL;
 		}
 	}
-	return lane->at;
+	return words <= SHORT ? lane->draft : lane->at;
 }
 
 enum { NUMBER_AT = 27, TYPE_AT = 38, FLAGS_AT = 42, CHECK_AT = 46 };
 
-/* Publishes the record from at to end: its first word is written last, and has a check of all and of where it is. */
-static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsigned type, unsigned number, unsigned flags)
+/* Makes what the lane has written from its end to another word visible to readers: the first word last, with a check
+   of all and of where it is. */
+static inline void append(struct lane *lane, uint64_t word, uint64_t check, uint64_t *end)
 {
-	uint64_t word = (uint64_t)(end - at) | (uint64_t)number << NUMBER_AT | (uint64_t)type << TYPE_AT | (uint64_t)flags << FLAGS_AT;
-	uint64_t from = (uint64_t)((char *)lane->header), check = (uint64_t)(char *)at - from + word;
-	const uint64_t *w = at + 1;
-	if ((end - w) & 1)
-		check = add_word(check, *w++);
-	for (; w < end; w += 2)
-		check = add_word(add_word(check, w[0]), w[1]);
-	check = mix(check);
+	uint64_t *at = lane->at, from = (uint64_t)((char *)lane->header);
+	check = mix(add_word(check, (uint64_t)(char *)at - from));
 	lane->at = end;
 	atomic_store_explicit((_Atomic uint64_t *)at, word | check >> CHECK_AT << CHECK_AT, memory_order_release);
 	atomic_store_explicit(&lane->header->written, (uint64_t)(char *)end - from, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	self.busy = 0;
+}
+
+/* Reports whether the slot has what a record says, but for its time; if not, it has it now. */
+static inline int is_known(struct slot *slot, uint64_t key, const uint64_t *words, size_t n)
+{
+	uint64_t differ = slot->key ^ key;
+	for (size_t i = 0; i < n && !differ; i++)
+		differ |= slot->words[i] ^ words[i];
+	if (!differ)
+		return 1;
+	slot->key = key;
+	for (size_t i = 0; i < n; i++)
+		slot->words[i] = words[i];
+	return 0;
+}
+
+/* Publishes the record from at to end, or that there is one again that the lane has written before: one like it, at
+   another time. */
+static __attribute__((noinline)) void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsigned type, unsigned number, unsigned flags)
+{
+	size_t words = (size_t)(end - at);
+	uint64_t word = (uint64_t)words | (uint64_t)number << NUMBER_AT | (uint64_t)type << TYPE_AT | (uint64_t)flags << FLAGS_AT;
+	uint64_t check = word, *to = lane->at;
+	for (const uint64_t *w = at + 2; w < end; w++)
+		check = add_word(check, *w);
+	if (TIMED >> type & 1) {
+		uint64_t since = at[1] - lane->tick;
+		lane->tick = at[1];
+		if (likely(words <= SHORT && REPEATED >> type & 1)) {
+			uint64_t place = mix(check) >> (64 - SLOT_BITS), key = word | (uint64_t)lane->sequence << CHECK_AT;
+			if (likely(is_known(&lane->slots[place], key, at + 2, words - 2))) {
+				int far = since >> NUMBER_AT != 0;
+				uint64_t again = (far ? 0 : since) | place << NUMBER_AT | (uint64_t)AGAIN << TYPE_AT | (uint64_t)far << FLAGS_AT;
+				uint64_t tick = at[1];
+				if (unlikely(at == to))
+					memset(at + 1, 0, (words - 1) * sizeof *at);
+				check = add_word(check, again);
+				if (unlikely(far)) {
+					to[1] = tick;
+					check = add_word(check, tick);
+				}
+				append(lane, again, check, to + 1 + far);
+				return;
+			}
+		}
+	}
+	if (at != to)
+		for (size_t i = 1; i < words; i++)
+			to[i] = at[i];
+	append(lane, word, add_word(check, to[1]), to + words);
 }
 
 static void tell_process(struct lane *lane);

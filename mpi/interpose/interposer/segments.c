@@ -85,7 +85,7 @@ static slow int give_up(struct lane *lane)
 /* A record has fewer words. */
 enum { MOST_WORDS = (1 << 27) - 1 };
 
-static void measure_cost(struct header *header);
+static void measure_cost(struct header *header, struct slot *slots);
 
 /* Begins a segment that holds a record of so many words. Returns 0 and gives the
    lane up for a while if there is none to be had. */
@@ -96,6 +96,12 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	size_t needed = sizeof(struct header) + 8 * (words + 1);
 	if (size < needed)
 		size = (needed + 0xffff) & ~(size_t)0xffff;
+	if (!lane->slots) {
+		void *slots = map_pages(SLOTS * sizeof *lane->slots, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (slots == MAP_FAILED)
+			return give_up(lane);
+		lane->slots = slots;
+	}
 	struct header *header = map_segment(lane, &size), *old = lane->header;
 	/* What is left of a full disk may be enough for a smaller one. */
 	while (!header && (errno == ENOSPC || errno == EFBIG) && size > smallest && size / 2 >= needed)
@@ -103,7 +109,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	if (!header)
 		return give_up(lane);
 	if (!cost)
-		measure_cost(header);
+		measure_cost(header, lane->slots);
 	header->cost = cost;
 	header->job = job;
 	header->machine = machine;
@@ -121,6 +127,9 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	for (const uint64_t *w = &header->table; w < &header->check; w++)
 		header->check = add_word(header->check, *w);
 	header->check = mix(header->check);
+	lane->tick = header->ticks[1];
+	if (!(lane->sequence & COUNT_MASK))
+		memset(lane->slots, 0, SLOTS * sizeof *lane->slots);
 	/* What there was no space for before is made up for soon. */
 	lane->calibrated = lane->broken ? 0 : header->ticks[1];
 	lane->broken = 0;
@@ -135,7 +144,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	pthread_mutex_unlock(&lanes_lock);
 	/* The magic comes last: a segment with one has a whole header. */
 	atomic_thread_fence(memory_order_release);
-	memcpy(header->magic, "reprisp\2", 8);
+	memcpy(header->magic, "reprisp\3", 8);
 	if (old) {
 		atomic_store_explicit(&old->state, doubled(CONTINUED), memory_order_release);
 		unmap_pages(old, lane->size);

@@ -51,7 +51,13 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP, ASSUMPTION, SIZED };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP, ASSUMPTION, SIZED, AGAIN };
+
+/* Those of which the second word is a time, and those that may come again at another one. */
+enum {
+	TIMED = 1 << BEGIN | 1 << END | 1 << ALLOCATE | 1 << RELEASE | 1 << RESIZE | 1 << CLOCK | 1 << UNMAP,
+	REPEATED = 1 << BEGIN | 1 << END | 1 << ALLOCATE | 1 << RELEASE | 1 << UNMAP,
+};
 enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, LOCATED = 8 };
 
 /* What stands for the length of a value that is not there. */
@@ -116,11 +122,20 @@ enum { WRAPS = 2 }; /* passed: the lane tells of it all the same */
 struct passage { uintptr_t address, distance; struct module module; };
 enum { PASSAGES = 64 };
 
+/* The latest record of a segment whose check leads to a place, but for its time: the key is its first word, with some
+   bits of the count of segments, which is 0 only when there are no keys of another with these bits. */
+enum { COUNT_MASK = (1 << 18) - 1, SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS, SLOT_WORDS = 15, SHORT = 2 + SLOT_WORDS };
+
+struct slot { uint64_t key, words[SLOT_WORDS]; };
+
 /* A lane is what one thread at a time appends to. */
 struct lane {
 	uint64_t *at, *end;    /* free words of the segment */
 	struct header *header; /* the segment, NULL before the first */
 	size_t size;           /* of the segment, bytes */
+	uint64_t tick;         /* in the latest record that has one */
+	struct slot *slots;    /* SLOTS of them */
+	uint64_t draft[SHORT]; /* of a short record */
 	uint64_t calibrated;   /* ticks of the latest CLOCK */
 	uint32_t thread, sequence;
 	int broken;             /* there was no further segment to be had */
@@ -208,18 +223,22 @@ static inline uint64_t now_ordered(void)
 	return now();
 }
 
+/* The kernel lists the counter among its clocks as long as it finds it steady and the same on all processors, whether
+   it uses it or, on a virtual machine, the clock of the hypervisor. */
 static void find_clock(void)
 {
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
-	char name[8] = "";
-	int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	char names[256] = " ";
+	int file = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return;
-	ssize_t n = read(file, name, sizeof name - 1);
+	ssize_t n = read(file, names + 1, sizeof names - 2);
 	close(file);
-	invariant = n >= 3 && !strncmp(name, "tsc", 3) && (name[3] == '\n' || !name[3]) &&
-		__get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1 << 8);
+	for (ssize_t i = 0; i <= n; i++)
+		if (names[i] == '\n')
+			names[i] = ' ';
+	invariant = n > 0 && strstr(names, " tsc ") && __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1 << 8);
 #endif
 }
 
