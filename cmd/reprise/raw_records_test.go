@@ -34,10 +34,11 @@ func rawSegment(rank, size, barriers int) []byte {
 	const mixer = 0x9e3779b97f4a7c15
 	record := func(kind, number, flags int, words ...uint64) {
 		first := uint64(1+len(words)) | uint64(number)<<27 | uint64(kind)<<38 | uint64(flags)<<42
-		check := uint64(len(data)) + first
-		for _, w := range words {
+		check := first
+		for _, w := range words[1:] {
 			check = add(check, w)
 		}
+		check = add(add(check, words[0]), uint64(len(data)))
 		data = order.AppendUint64(data, first|check*mixer>>46<<46)
 		for _, w := range words {
 			data = order.AppendUint64(data, w)
