@@ -98,7 +98,8 @@ func Open(c Config) (*Process, error) {
 	p := &Process{config: c, origin: originOf(c), clock: c.Clock}
 	if p.clock == nil {
 		begin := time.Now()
-		p.clock = func() int64 { return begin.UnixNano() + int64(time.Since(begin)) }
+		at := begin.UnixNano()
+		p.clock = func() int64 { return at + int64(time.Since(begin)) }
 	}
 	p.on.Store(true)
 	if c.Checkpoint > 0 {
