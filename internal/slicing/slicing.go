@@ -178,6 +178,7 @@ type builder struct {
 	fortranTools                      string         // directory
 	hasFortran, hasCPlusPlus          bool           // a module is in Fortran, or in C++
 	object                            bool           // it is for an object
+	ownAllocators                     bool           // as of slice.Options
 	known                             *slice.Options // of the MPI, nil if not asked for yet
 	modules                           string         // directory of modules of Fortran, empty for that of the builder
 }
@@ -304,6 +305,7 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	text = withoutStatus(text)
+	b.ownAllocators = hasOwnAllocators(text)
 	if b.hasCPlusPlus {
 		text = plainMembers(withoutAtomics(text))
 	}
@@ -340,6 +342,7 @@ func (b *builder) assumeErrors(text []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		options.OwnAllocators = b.ownAllocators
 		if which, err = errors.Needless(m, options); err != nil {
 			return nil, err
 		}
@@ -377,7 +380,7 @@ func (b *builder) prepare(text []byte, exceptions bool) ([]byte, error) {
 		first = "sroa,mem2reg,instsimplify,sccp,simplifycfg"
 	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
-		"-passes=internalize,globaldce,function("+first+"),cgscc(inline),globaldce,function("+first+
+		"-passes=internalize,globaldce,function("+first+"),ipsccp,cgscc(inline),globaldce,function("+first+
 			",break-crit-edges,instnamer)", "-inline-threshold=225", "-inlinehint-threshold=1000",
 		"-enable-noalias-to-md-conversion=false", "-o", module, linked); err != nil {
 		return nil, err
@@ -390,6 +393,16 @@ func (b *builder) prepare(text []byte, exceptions bool) ([]byte, error) {
 func inlinable(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte(" noinline "), []byte(" "))
 	return ofTemplates.ReplaceAll(text, []byte("${1} inlinehint #"))
+}
+
+var allocates = regexp.MustCompile(`@_ZNK?(\w*8allocateE|St3pmr)`)
+
+// hasOwnAllocators reports whether containers of C++ may get memory elsewhere than from new: the text of the
+// module has a function of an allocator that is not the library's.
+func hasOwnAllocators(text []byte) bool {
+	return slices.ContainsFunc(allocates.FindAllSubmatch(text, -1), func(f [][]byte) bool {
+		return string(f[1]) == "St3pmr" || !bytes.HasPrefix(f[1], []byte("St")) && !bytes.HasPrefix(f[1], []byte("9__gnu_cxx"))
+	})
 }
 
 var ofTemplates = regexp.MustCompile(`(?m)^(define linkonce_odr .*?\)(?: (?:local_)?unnamed_addr)?) #`)
@@ -469,7 +482,7 @@ func (b *builder) slice(text []byte, options slice.Options) (*slice.Slice, error
 	if err != nil {
 		return nil, err
 	}
-	options.ExecuteAll = b.ExecuteAll
+	options.ExecuteAll, options.OwnAllocators = b.ExecuteAll, b.ownAllocators
 	list, err := slice.Cut(module, options)
 	if err != nil {
 		return nil, err

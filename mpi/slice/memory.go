@@ -19,10 +19,12 @@ type memory struct {
 	reached  []*function
 	seen     map[*function]bool
 
-	callbacks bool // MPI calls functions of the module
-	addressed bool // MPI is told addresses by other ways than arguments
-	derived   bool // there are datatypes of the program
-	errno     bool // the program reads error numbers
+	callbacks     bool // MPI calls functions of the module
+	addressed     bool // MPI is told addresses by other ways than arguments
+	derived       bool // there are datatypes of the program
+	errno         bool // the program reads error numbers
+	ownAllocators bool // as of Options
+
 	redirects bool // what is written to the console may go elsewhere
 
 	loads  map[rangeKey]*load
@@ -36,12 +38,12 @@ type memory struct {
 }
 
 // analyze finds what is reached from a function, and where all of its values may point to.
-func (m *Module) analyze(main *function) (*memory, error) {
-	a := &memory{pool: newPool(), m: m, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{},
+func (m *Module) analyze(main *function, ownAllocators bool) (*memory, error) {
+	a := &memory{pool: newPool(), m: m, ownAllocators: ownAllocators, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{},
 		hidden: map[string]*object{}, seen: map[*function]bool{}}
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
-	a.outside.cells = []*cell{{-maxSize, maxSize, a.one(to(a.outside.all()))}}
+	a.outside.cells = []*cell{{everywhere(), a.one(to(a.outside.all()))}}
 	for _, name := range []string{"files", "console", "random", "errno", "constants", "library", "arguments"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
@@ -55,6 +57,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	for _, g := range m.globals {
 		g.object = a.newObject(g.name, g.typ.bytes())
 		g.object.isConstant = g.constant && !g.external
+		g.object.isFixed = g.object.isConstant
 	}
 	for _, g := range m.globals {
 		a.begin(g)
@@ -311,7 +314,15 @@ func (a *memory) transfer(i *instruction) {
 		}
 		a.addTo(&i.node, to(i.object.first()))
 	case "getelementptr":
-		a.addTo(&i.node, a.step(of(0), step(i.element, i.operands[1:], i.isAccessed())))
+		from := of(0)
+		if !a.ownAllocators && i.element.kind == namedType && nodeType.MatchString(i.element.name) {
+			from = a.nodes(from)
+		}
+		by := step(i.element, i.operands[1:], i.isAccessed())
+		if i.isRepeated() {
+			by = repeated(by.lo)
+		}
+		a.addTo(&i.node, a.step(from, by))
 	case "load":
 		if i.typ.carries() {
 			a.addTo(&i.node, a.load(of(0), i.typ.bytes()))
@@ -336,6 +347,30 @@ func (a *memory) transfer(i *instruction) {
 			}
 		}
 	}
+}
+
+// isRepeated reports whether an address is one element behind that of the last iteration of a loop, or several.
+func (i *instruction) isRepeated() bool {
+	if len(i.operands) != 2 || !i.operands[1].isNumber || i.operands[1].number == 0 {
+		return false
+	}
+	last, ok := i.block.of.values[i.operands[0].local].(*instruction)
+	return ok && last.op == "phi" && slices.ContainsFunc(last.operands, func(v value) bool { return v.local == i.name })
+}
+
+// nodeType matches the types of what std::map, std::list and their like allocate for each element.
+var nodeType = regexp.MustCompile(`^%"struct\.std::(_Rb_tree_node|_List_node|__detail::_Hash_node)(\.\d+)?"$`)
+
+// nodes returns those of some places that may be elements of containers: a place where an allocation begins, and
+// none in a variable or an object, where a container has the end of its list.
+func (a *memory) nodes(pts *pointers) *pointers {
+	of := &pointers{}
+	for p := range a.places(pts) {
+		if exact := p.hi == p.lo+1; !exact || p.lo == 0 && p.object.made != nil && p.object.made.op == "call" {
+			of.add(p)
+		}
+	}
+	return of
 }
 
 // isAccessed reports whether an address is of nothing but what is read and written there, or a part of that.
@@ -388,8 +423,12 @@ func (a *memory) codeIn(o *object) *effect {
 // invoke passes the arguments of a call on to a function.
 func (a *memory) invoke(i *instruction, target *function) {
 	a.connect(i, target)
+	object, slot := i.dispatch()
 	for k, v := range i.operands {
 		pts := a.pointsOf(i.block.of, v)
+		if object != "" && v.local == object {
+			pts = a.ofClass(pts, slot, target)
+		}
 		if k >= len(target.params) {
 			switch {
 			case target.rest == nil:
@@ -407,6 +446,49 @@ func (a *memory) invoke(i *instruction, target *function) {
 		}
 	}
 	a.addTo(&i.node, target.returned.pts)
+}
+
+// dispatch returns the object whose table of virtual functions a call takes its function from, empty if it does
+// not, and where in the table.
+func (i *instruction) dispatch() (object string, slot int64) {
+	f := i.block.of
+	of := func(v value, op string) *instruction {
+		if from, ok := f.values[v.local].(*instruction); ok && from.op == op {
+			return from
+		}
+		return nil
+	}
+	entry := of(i.callee, "load")
+	if entry == nil {
+		return "", 0
+	}
+	table := of(entry.operands[0], "load")
+	if step := of(entry.operands[0], "getelementptr"); step != nil {
+		if len(step.operands) != 2 || !step.operands[1].isNumber {
+			return "", 0
+		}
+		table, slot = of(step.operands[0], "load"), signedProduct(step.operands[1].number, step.element.bytes())
+	}
+	if table == nil {
+		return "", 0
+	}
+	return table.operands[0].local, slot
+}
+
+// ofClass returns those of the objects which a call may be of that have a function in their tables of virtual
+// functions.
+func (a *memory) ofClass(objects *pointers, slot int64, function *function) *pointers {
+	of := &pointers{}
+	for p := range a.places(objects) {
+		table := a.step(a.load(to(p), 8), at(slot))
+		for q := range a.places(a.load(table, 8)) {
+			if q.object.function == function {
+				of.add(p)
+				break
+			}
+		}
+	}
+	return of
 }
 
 // connect notes that a call may be one of a function.

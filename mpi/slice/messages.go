@@ -157,6 +157,7 @@ func (s *slicer) kind(i *instruction, e *effect, name string) string {
 type transfer struct {
 	numbers []int64 // tags, or roots
 	known   bool    // all of them are
+	tags    bound   // of messages
 	kind    string
 }
 
@@ -165,7 +166,7 @@ func (s *slicer) transfer(i *instruction, e *effect, sends bool) transfer {
 	if t, ok := s.transfers[key]; ok {
 		return t
 	}
-	var t transfer
+	t := transfer{tags: anyNumber()}
 	switch role := e.role; {
 	case e.group != "messages":
 		t.numbers, t.known = s.numbers(i, e, "root")
@@ -177,9 +178,11 @@ func (s *slicer) transfer(i *instruction, e *effect, sends bool) transfer {
 		}
 	case sends:
 		t.numbers, t.known = s.numbers(i, e, role.Sends.Tag)
+		t.tags = s.tags(i, e, role.Sends.Tag)
 		t.kind = s.kind(i, e, role.Sends.Type)
 	default:
 		t.numbers, t.known = s.numbers(i, e, role.Receives.Tag)
+		t.tags = s.tags(i, e, role.Receives.Tag)
 		t.kind = s.kind(i, e, role.Receives.Type)
 	}
 	// a root below 0 is one of two groups
@@ -187,6 +190,19 @@ func (s *slicer) transfer(i *instruction, e *effect, sends bool) transfer {
 	t.known = t.known && s.options.Wildcards && !slices.Contains(t.numbers, s.options.AnyTag)
 	s.transfers[key] = t
 	return t
+}
+
+// tags returns the tags that a call in C may give, any number if one may be a wildcard.
+func (s *slicer) tags(i *instruction, e *effect, name string) bound {
+	v, ok := e.ofParameter(i, name)
+	if !ok || e.fortran || !s.options.Wildcards {
+		return anyNumber()
+	}
+	b := s.bounds(i, v, map[operand]bool{})
+	if b.least <= s.options.AnyTag && s.options.AnyTag <= b.most {
+		return anyNumber()
+	}
+	return b
 }
 
 type transferKey struct {
@@ -210,6 +226,9 @@ func (s *slicer) mayGive(from *instruction, sent *effect, to *instruction, got *
 	}
 	a, b := s.transfer(from, sent, true), s.transfer(to, got, false)
 	if a.kind != "" && b.kind != "" && a.kind != b.kind {
+		return false
+	}
+	if a.tags.and(b.tags).isNone() {
 		return false
 	}
 	return !a.known || !b.known || slices.ContainsFunc(a.numbers, func(n int64) bool {

@@ -15,6 +15,10 @@ type Options struct {
 	AnySource, AnyTag int64
 	Wildcards         bool
 
+	// OwnAllocators is set if containers of the library of C++ may have their elements in memory of the program's.
+	// Otherwise each element is an allocation.
+	OwnAllocators bool
+
 	// ExecuteAll executes all operations, as if one of them depended on which messages come first.
 	ExecuteAll bool
 }
@@ -94,7 +98,7 @@ func newSlicer(m *Module, o Options) (*slicer, error) {
 			}
 		}
 	}
-	a, err := m.analyze(main)
+	a, err := m.analyze(main, o.OwnAllocators)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ type object struct {
 	readers    set // numbers of instructions of which more follows if more is stored in it
 	loads      []*load
 	isConstant bool // nobody writes it
+	isFixed    bool // it is a constant of the module, which nobody may write
 	escaped    bool // functions that are not known can reach it
 	isFile     bool
 	isConsole  bool // the console, or a stream to it
@@ -29,11 +30,14 @@ func (o *object) shown() string {
 	return strings.TrimSuffix(name, ".addr")
 }
 
-// A cell is what is stored in the bytes [lo, hi) of an object.
+// A cell is what is stored in some bytes of an object.
 type cell struct {
-	lo, hi int64
-	pts    *pointers // of the pool
+	addresses
+	pts *pointers // of the pool
 }
+
+// everywhere returns all addresses of an object, whatever its size.
+func everywhere() addresses { return addresses{lo: -maxSize, hi: maxSize} }
 
 // A rangeKey is bytes from places on.
 type rangeKey struct {
@@ -81,16 +85,15 @@ func (a *memory) store(p place, size int64, pts *pointers) {
 	if pts.isEmpty() || p.object.function != nil {
 		return
 	}
-	b := p.bytes(size)
-	lo, hi, o := b.lo, b.hi, p.object
+	b, o := p.bytes(size), p.object
 	for _, c := range o.cells {
-		if c.lo <= lo && hi <= c.hi {
+		if c.contain(b) {
 			a.fill(o, c, pts)
 			return
 		}
 	}
 	if len(o.cells) == maxCells {
-		all := &cell{lo: -maxSize, hi: maxSize}
+		all := &cell{addresses: everywhere()}
 		for _, c := range o.cells {
 			all.pts = a.join(all.pts, c.pts)
 		}
@@ -99,13 +102,38 @@ func (a *memory) store(p place, size int64, pts *pointers) {
 		a.fill(o, all, pts)
 		return
 	}
-	c := &cell{lo: lo, hi: hi}
+	c := &cell{addresses: b}
 	o.cells = append(o.cells, c)
 	a.fill(o, c, pts)
 }
 
-// copyBytes stores what is in one place in another. Where in it, is not kept.
-func (a *memory) copyBytes(to, from *pointers, size int64) { a.storeAll(to, size, a.load(from, size)) }
+// copyBytes stores what is in one place in another: each part where it was if that is known, otherwise anywhere.
+func (a *memory) copyBytes(to, from *pointers, size int64) {
+	if size >= maxSize {
+		a.storeAll(to, size, a.load(from, size))
+		return
+	}
+	target := a.one(to)
+	for p := range a.places(from) {
+		a.depend(p.object)
+		b := p.bytes(size)
+		for _, c := range p.object.cells {
+			if !c.overlap(b) {
+				continue
+			}
+			behind, length := addresses{lo: 0, hi: 1}, size
+			if p.hi == p.lo+1 && c.stride == 0 { // known
+				lo, hi := max(c.lo, b.lo), min(c.hi, b.hi)
+				behind, length = at(lo-b.lo), hi-lo
+			} else if from, width := p.residues(); p.stride > 0 && width == 1 && c.stride == p.stride && size <= p.stride {
+				if offset := modulo(c.from-from, c.stride); offset < size { // a field of an element
+					behind, length = at(offset), c.width
+				}
+			}
+			a.storeAll(a.step(target, behind), min(length, size), c.pts)
+		}
+	}
+}
 
 // storeAll stores from places on.
 func (a *memory) storeAll(to *pointers, size int64, pts *pointers) {
@@ -115,7 +143,9 @@ func (a *memory) storeAll(to *pointers, size int64, pts *pointers) {
 	}
 	a.stored[key] = true
 	for t := range a.places(key.pts) {
-		a.store(t, size, key.what)
+		if !t.object.isFixed {
+			a.store(t, size, key.what)
+		}
 	}
 }
 
@@ -140,7 +170,7 @@ func (a *memory) load(from *pointers, size int64) *pointers {
 		for p := range a.places(key.pts) {
 			b := p.bytes(size)
 			for _, c := range p.object.cells {
-				if c.lo < b.hi && b.lo < c.hi {
+				if c.overlap(b) {
 					pts.add(c.pts)
 				}
 			}

@@ -132,6 +132,14 @@ func (t *irType) field(n int64) (offset int64, f *irType) {
 	return 0, nil
 }
 
+// repeated returns the addresses that one or more steps of a length lead to.
+func repeated(length int64) addresses {
+	if length < 0 {
+		return every(-maxSize, length+1, -length, 0, 1)
+	}
+	return every(length, maxSize, length, 0, 1)
+}
+
 // part returns where an element or a field of a value is in it.
 func (t *irType) part(n int64) int64 {
 	if t = t.resolved(); t.elem != nil {

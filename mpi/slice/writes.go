@@ -36,6 +36,9 @@ func (s *slicer) noteWrite(w access, i *instruction) {
 		group = &writers{data: w.data}
 		s.written[w] = group
 		for o, bytes := range s.memory.ranges(w.pts, w.size) {
+			if o.isFixed {
+				continue
+			}
 			o.writes = append(o.writes, write{bytes, group})
 			group.isFile = group.isFile || o.isFile
 		}
