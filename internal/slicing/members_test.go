@@ -65,8 +65,11 @@ func TestWithoutStatus(t *testing.T) {
 
 func TestHasOwnAllocators(t *testing.T) {
 	for text, want := range map[string]bool{
-		"define ptr @_ZNSt15__new_allocatorIiE8allocateEmPKv(": false, "call @_ZN9__gnu_cxx13new_allocatorIiE8allocateEm(": false,
-		"define ptr @_ZN5ArenaIiE8allocateEm(": true, "call ptr @_ZNSt3pmr20get_default_resourceEv()": true, "@_Znwm": false,
+		"define ptr @_ZNSt15__new_allocatorIiE8allocateEmPKv(":     false,
+		"call ptr @_ZN9__gnu_cxx13new_allocatorIiE8allocateEmPKv(": false,
+		"define ptr @_ZN5ArenaIiE8allocateEm(":                     true,
+		"call ptr @_ZNSt3pmr20get_default_resourceEv()":            true,
+		"call ptr @_Znwm(": false,
 	} {
 		if got := hasOwnAllocators([]byte(text)); got != want {
 			t.Errorf("%s: %v", text, got)

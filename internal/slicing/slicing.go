@@ -401,7 +401,8 @@ var allocates = regexp.MustCompile(`@_ZNK?(\w*8allocateE|St3pmr)`)
 // module has a function of an allocator that is not the library's.
 func hasOwnAllocators(text []byte) bool {
 	return slices.ContainsFunc(allocates.FindAllSubmatch(text, -1), func(f [][]byte) bool {
-		return string(f[1]) == "St3pmr" || !bytes.HasPrefix(f[1], []byte("St")) && !bytes.HasPrefix(f[1], []byte("9__gnu_cxx"))
+		name := string(f[1])
+		return name == "St3pmr" || !strings.HasPrefix(name, "St") && !strings.HasPrefix(name, "9__gnu_cxx")
 	})
 }
 

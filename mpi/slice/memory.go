@@ -39,7 +39,8 @@ type memory struct {
 
 // analyze finds what is reached from a function, and where all of its values may point to.
 func (m *Module) analyze(main *function, ownAllocators bool) (*memory, error) {
-	a := &memory{pool: newPool(), m: m, ownAllocators: ownAllocators, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{},
+	a := &memory{pool: newPool(), m: m, ownAllocators: ownAllocators,
+		loads: map[rangeKey]*load{}, stored: map[storeKey]bool{},
 		hidden: map[string]*object{}, seen: map[*function]bool{}}
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
@@ -355,7 +356,9 @@ func (i *instruction) isRepeated() bool {
 		return false
 	}
 	last, ok := i.block.of.values[i.operands[0].local].(*instruction)
-	return ok && last.op == "phi" && slices.ContainsFunc(last.operands, func(v value) bool { return v.local == i.name })
+	return ok && last.op == "phi" && slices.ContainsFunc(last.operands, func(v value) bool {
+		return v.local == i.name
+	})
 }
 
 // nodeType matches the types of what std::map, std::list and their like allocate for each element.

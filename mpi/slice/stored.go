@@ -125,8 +125,8 @@ func (a *memory) copyBytes(to, from *pointers, size int64) {
 			if p.hi == p.lo+1 && c.stride == 0 { // known
 				lo, hi := max(c.lo, b.lo), min(c.hi, b.hi)
 				behind, length = at(lo-b.lo), hi-lo
-			} else if from, width := p.residues(); p.stride > 0 && width == 1 && c.stride == p.stride && size <= p.stride {
-				if offset := modulo(c.from-from, c.stride); offset < size { // a field of an element
+			} else if p.stride > 0 && p.width == 1 && c.stride == p.stride && size <= p.stride {
+				if offset := modulo(c.from-p.from, c.stride); offset < size { // a field of an element
 					behind, length = at(offset), c.width
 				}
 			}
