@@ -25,6 +25,12 @@ static double now(void)
 
 #ifdef PROXY_SLEEP
 #define STEP 1e9
+static double calibrate(double seconds)
+{
+    (void)seconds;
+    return 0;
+}
+
 static void pass(double seconds)
 {
     struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
@@ -32,6 +38,10 @@ static void pass(double seconds)
 }
 #else
 #define STEP 1e-3
+#define TRIES 50
+#define TRY 3e-5 /* seconds */
+#define FIRST 100 /* rounds */
+#define LAST 10000
 static void rounds(double n)
 {
     for (volatile double i = 0; i < n; i++)
@@ -40,16 +50,22 @@ static void rounds(double n)
 
 static double rounds_per_second;
 
-/* The rounds of the fastest of some tries, which nothing interrupts. */
-static void calibrate(void)
+/* Takes parts of the first gaps to find the rounds of the fastest of some tries, which nothing interrupts. Each is
+   as long as is known to fit, so that short gaps do not become longer. */
+static double calibrate(double seconds)
 {
-    for (int i = 0; i < 50; i++) {
-        double n = 10000, begun = now();
+    static int tries;
+    double left = seconds;
+    for (; left > 0 && tries < TRIES; tries++) {
+        double n = (left < TRY ? left : TRY) * rounds_per_second, begun = now();
+        n = n < FIRST ? FIRST : n > LAST ? LAST : n;
         rounds(n);
-        double speed = n / (now() - begun);
-        if (speed > rounds_per_second)
-            rounds_per_second = speed;
+        double took = now() - begun;
+        if (took > 0 && n / took > rounds_per_second)
+            rounds_per_second = n / took;
+        left -= took;
     }
+    return seconds - left;
 }
 
 static void pass(double seconds)
@@ -67,9 +83,6 @@ void begin(MPI_Comm all, int processes)
     empty_weights = MPI_WEIGHTS_EMPTY;
     PMPI_Comm_rank(everyone, &rank);
     PMPI_Comm_size(everyone, &size);
-#ifndef PROXY_SLEEP
-    calibrate();
-#endif
     if (size == processes)
         return;
     if (rank == 0)
@@ -98,6 +111,8 @@ void compute(double seconds)
        A long one looks at the clock now and then, as it may be the last. */
     static double owed;
     owed += seconds;
+    if (owed > 0)
+        owed -= calibrate(owed);
     if (owed <= 0)
         return;
     for (int last = 0; !last;) {
