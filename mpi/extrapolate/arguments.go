@@ -80,6 +80,7 @@ type call struct {
 type argument struct {
 	kind     cst.Kind
 	constant cst.Value // of floats, strings and bytes, and of arrays of arrays
+	text     numbered  // a string that differs in numbers
 	numbers  []form
 	length   form // of an array
 	rule     *argument
@@ -168,6 +169,12 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	}; slices.ContainsFunc(p.trips.exprs, digits) && halves(p.body, p.depth) {
 		p.trips.exprs = slices.DeleteFunc(slices.Clone(p.trips.exprs), func(e expr) bool { return !e.binary })
 	}
+	if failed != nil && halves(p.body, p.depth) {
+		p.trips.exprs = slices.DeleteFunc(logarithms(), func(e expr) bool { return !e.holds(p.trips.at, p.trips.values) })
+		if len(p.trips.exprs) > 0 {
+			failed = nil
+		}
+	}
 	if is := func(e expr) bool {
 		return strings.HasPrefix(e.text, "[")
 	}; p.condition && slices.ContainsFunc(p.trips.exprs, is) {
@@ -185,6 +192,15 @@ func halves(body []*place, depth int) (found bool) {
 		}
 	})
 	return found
+}
+
+// logarithms returns how many iterations a loop has that doubles what it begins with.
+func logarithms() []expr {
+	return []expr{{text: "log2(N)", terms: terms{bits: 2, binary: true}, at: func(p *point) (int64, bool) {
+		return log2(p.ranks), true
+	}}, {text: "log2(N), rounded up", terms: terms{bits: 3, binary: true}, at: func(p *point) (int64, bool) {
+		return log2(2*p.ranks - 1), true
+	}}}
 }
 
 // firstCall returns the call that a loop begins with, or a loop of no calls.
@@ -327,6 +343,11 @@ func (f *programFitter) argument(what string, t cst.Type, number role, at []*poi
 			return a, nil
 		}
 		if !v.Equal(values[0]) {
+			if t.Kind == cst.KindString {
+				if a, failed := f.text(what, at, values, depth, array); a != nil || failed != nil {
+					return a, failed
+				}
+			}
 			return nil, f.fail(fmt.Sprintf("%s: %v on rank %d of %d and %v on rank %d of %d", what,
 				short(values[0]), at[0].rank, at[0].ranks, short(v), at[i].rank, at[i].ranks))
 		}

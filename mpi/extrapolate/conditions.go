@@ -5,6 +5,13 @@ import (
 	"math"
 )
 
+// truths tries conditions of what is no rank: a rank that is 0 or 1 is hardly one.
+func (f *fitter) truths() {
+	if f.role != roleRank {
+		f.conditions()
+	}
+}
+
 // conditions tries what is 1 where a difference of two numbers is below a third, and 0 elsewhere, or the other way
 // around: as rank > 0, 2*rank+1 < N, rank+2^i < N.
 func (f *fitter) conditions() {
@@ -21,6 +28,8 @@ func (f *fitter) conditions() {
 		f.remainder(x)
 	}
 	f.equality(ofRank, right)
+	f.paired()
+	f.rooted()
 }
 
 // equality tries x = y + c.

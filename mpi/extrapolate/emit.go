@@ -137,8 +137,18 @@ func (m *made) counts(value int64) (found bool) {
 
 // binary reports whether the program depends on binary digits.
 func (m *made) binary() (found bool) {
-	m.root.forms(m.declared, func(_ *class, _, _ string, f form) { found = found || f.exprs[0].binary })
+	m.root.forms(m.declared, func(_ *class, _, _ string, f form) {
+		found = found || f.exprs[0].binary && !f.powerOfBit()
+	})
 	return found || m.root.tellsParity()
+}
+
+// powerOfBit reports whether a number that is no rank is of 2^i where i is 0 or 1 in all traces: it is of i+1 there,
+// and tells nothing of digits.
+func (f *form) powerOfBit() bool {
+	return f.role != roleRank && f.exprs[0].uses&usesPower != 0 && !slices.ContainsFunc(f.at, func(p *point) bool {
+		return p.index > 1 || slices.Max(p.rounds[:]) > 1
+	})
 }
 
 // tellsParity reports whether even ranks and odd ones differ.
@@ -608,6 +618,15 @@ func (w *writer) argument(a *argument) cst.Value {
 	case cst.KindStatus:
 		return cst.StatusOf(cst.Status{Source: w.value(&a.numbers[0]), Tag: w.value(&a.numbers[1]),
 			Error: w.value(&a.numbers[2])})
+	case cst.KindString:
+		if a.text.between != nil {
+			t := a.text
+			t.numbers = nil
+			for i := range a.numbers {
+				t.numbers = append(t.numbers, max(0, w.value(&a.numbers[i])))
+			}
+			return cst.String(t.String())
+		}
 	case cst.KindArray:
 		if a.constant.Kind() == 0 {
 			return w.array(a)

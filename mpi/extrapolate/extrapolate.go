@@ -344,6 +344,9 @@ func (s *solver) callKey(fn int, params []cst.Param, args []cst.Value, like like
 			}
 			return
 		}
+		if t.Kind == cst.KindString && like != equal {
+			v = cst.String(withoutNumbers(v.Text()))
+		}
 		if kept {
 			key = append(key, ',')
 			key, _ = v.AppendText(key)

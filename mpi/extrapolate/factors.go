@@ -52,7 +52,7 @@ func (f *fitter) factors() {
 		for _, y := range extents[i:] {
 			f.scaled(monomial{"(" + x.name + "+" + y.name + ")", func(p *point) (int64, int64, bool) {
 				return x.of(p) + y.of(p), 1, true
-			}, x.terms.and(y.terms)})
+			}, x.together(&y)})
 			f.divide(division{extent: func(p *point) int64 {
 				return x.of(p) * y.of(p)
 			}, at: func(*point) int64 { return 0 },

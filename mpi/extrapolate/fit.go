@@ -153,10 +153,11 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 		try    func()
 		odd    bool // with all features
 		points int  // that must tell apart what is tried, which is more and more
-	}{{f.constants, false, 1}, {f.conditions, true, 8}, {f.children, true, 6}, {f.ranksNear, true, 2},
+	}{{f.constants, false, 1}, {f.truths, true, 8}, {f.children, true, 6}, {f.ranksNear, true, 2},
 		{f.terms, false, 3}, {f.terms, true, 4},
-		{pairs, false, 4}, {pairs, true, 5}, {f.triples, false, 5},
-		{f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8}} {
+		{pairs, false, 4}, {pairs, true, 5}, {f.conditions, true, 8}, {f.triples, false, 5},
+		{f.triangles, false, 5}, {f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8},
+		{f.strides, false, 8}} {
 		if evidence < step.points {
 			continue
 		}
@@ -219,8 +220,10 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 	for _, x := range plain {
 		f.partPlus(x)
 	}
-	f.sift(all)
-	f.line(f.simple())
+	f.triangles()
+	if f.sift(all); !f.ranks || evidence > 3 { // peers of a corner are hardly multiples
+		f.line(f.simple())
+	}
 	if evidence > 5 && len(f.found) == 0 {
 		f.planes()
 	}
@@ -569,14 +572,24 @@ func (f *fitter) ranksNear() {
 		}
 		f.ring("", terms{}, func(*point) int64 { return 0 })
 		f.steps()
+		f.across()
 	}
 	for i := range f.features {
 		x := &f.features[i]
 		if !f.sieve.shifted(&f.columns[i]) || !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
 			continue
 		}
-		f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
+		f.near(x)
 	}
+}
+
+// near tries a feature and a number. A rank is hardly the lowest bit of another and a number.
+func (f *fitter) near(x *feature) {
+	t := x.terms
+	if f.role == roleRank && x.binary && x.of(f.points[0]) != f.values[0] {
+		t = t.longer(maxLongerRank)
+	}
+	f.shifted(x.name, t, func(p *point) (int64, bool) { return x.of(p), true })
 }
 
 // terms tries expressions of one feature.
@@ -584,7 +597,7 @@ func (f *fitter) terms() {
 	for i := range f.features {
 		x, c := &f.features[i], &f.columns[i]
 		if f.sieve.shifted(c) {
-			f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
+			f.near(x)
 		}
 		if f.multiple(c, &ones) {
 			f.scaled(x.monomial())
@@ -663,6 +676,18 @@ func (f *fitter) steps() {
 			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)),
 				terms: x.terms.longer(1 + length(k-1)), at: func(p *point) (int64, bool) {
 					return mod(p.rank+k*x.of(p), p.ranks), true
+				}})
+		}
+	}
+}
+
+// across tries the rank that is a part of the ranks away.
+func (f *fitter) across() {
+	for by := int64(2); by <= maxUsual; by++ {
+		for i, text := range []string{"down", "up"} {
+			f.try(expr{text: fmt.Sprintf("(rank+N/%d rounded %s) mod N", by, text),
+				terms: terms{bits: length(by-1) + 3 + i}, at: func(p *point) (int64, bool) {
+					return mod(p.rank+(p.ranks+int64(i)*(by-1))/by, p.ranks), true
 				}})
 		}
 	}

@@ -44,6 +44,8 @@ func (f *fitter) pairs() {
 		f.transposed()
 		f.skewed()
 	}
+	f.rooted()
+	f.paired()
 	for _, x := range f.features {
 		if x.uses == 0 {
 			continue
@@ -51,6 +53,9 @@ func (f *fitter) pairs() {
 		f.ring("+"+x.name, x.terms, x.of)
 		f.ring("-"+x.name, x.terms, func(p *point) int64 { return -x.of(p) })
 		f.exchanged(x)
+		f.alternating(x)
+		f.doubling(x)
+		f.branches(x)
 		f.cyclic(x)
 		f.try(expr{text: "rank+2^(levels below rank-1-" + x.name + ")", terms: x.terms.longer(3).digits(),
 			at: func(p *point) (int64, bool) { return p.rank + power(levels(p)-1-x.of(p)), true }})
@@ -63,6 +68,15 @@ func (f *fitter) pairs() {
 		}})
 		f.along(x)
 	}
+}
+
+// together returns the terms of a sum: of two extents of one grid, the grid counts once.
+func (x *feature) together(y *feature) terms {
+	t := x.terms.and(y.terms)
+	if x.foreign && x.grid == y.grid {
+		t.bits -= min(x.bits, y.bits)
+	}
+	return t
 }
 
 // pair tries expressions of two features, by their numbers.
@@ -78,7 +92,7 @@ func (f *fitter) pair(i, j int) {
 		return
 	}
 	if sum := c.plus(d); i < j && f.sieve.shifted(&sum) {
-		f.shifted(x.name+"+"+y.name, x.terms.and(y.terms), func(p *point) (int64, bool) {
+		f.shifted(x.name+"+"+y.name, x.together(y), func(p *point) (int64, bool) {
 			return x.of(p) + y.of(p), true
 		})
 	}
@@ -236,6 +250,8 @@ func (f *fitter) divisions() (list []division) {
 			list = append(list, division{extent: n, at: func(p *point) int64 { return x.of(p) + more }, extentName: "N",
 				atName: plus(x.name, more), terms: x.terms.longer(1 + length(more))})
 		}
+		list = append(list, division{extent: func(p *point) int64 { return p.ranks - 1 }, at: x.of,
+			extentName: "(N-1)", atName: x.name, terms: x.terms.longer(4)})
 		for less := range int64(2) {
 			list = append(list, division{extent: n, at: func(p *point) int64 {
 				return mod(p.rank-x.of(p)-less, p.ranks)
@@ -315,7 +331,7 @@ func (f *fitter) divide(d division, text string, more int, times int64, of func(
 		if times > 1 {
 			text = fmt.Sprintf("%d*(%s)", times, text)
 		}
-		f.try(expr{text: text, terms: d.terms.longer(more + length(n) + length(times-1)),
+		f.try(expr{text: text, edge: more > 0, terms: d.terms.longer(more + length(n) + length(times-1)),
 			at: func(p *point) (int64, bool) {
 				e, c := d.extent(p), d.at(p)
 				if e <= 0 || c < 0 || c >= e {

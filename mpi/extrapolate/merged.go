@@ -19,7 +19,7 @@ const (
 func (s *solver) merged(c *class, like likeness) *failure {
 	failed := &failure{class: c.name, what: "the calls of ranks have no program with conditions"}
 	known := make(map[string]bool)
-	var body []*place
+	var sequences [][]*place
 	for t := len(c.all) - 1; t >= 0; t-- { // the largest trace has the most
 		for _, r := range c.all[t] {
 			seq := r.folded[like]
@@ -37,11 +37,15 @@ func (s *solver) merged(c *class, like likeness) *failure {
 			if own == nil {
 				return failed
 			}
-			if body == nil {
-				body = own
-			} else if body = merge2(body, own); body == nil {
-				return failed
-			}
+			sequences = append(sequences, own)
+		}
+	}
+	// Loops of which one has what two others have each are one with both, if it is first.
+	slices.SortStableFunc(sequences, func(a, b []*place) int { return size(b) - size(a) })
+	body := sequences[0]
+	for _, other := range sequences[1:] {
+		if body = merge2(body, other); body == nil {
+			return failed
 		}
 	}
 	body = s.underConditions(body, 0)
@@ -50,6 +54,14 @@ func (s *solver) merged(c *class, like likeness) *failure {
 	}
 	tries := 1
 	return s.fitProgram(c, body, like, labelled, false, &tries)
+}
+
+// size returns how many calls and loops a body has.
+func size(body []*place) (n int) {
+	for _, p := range body {
+		n += 1 + size(p.body)
+	}
+	return n
 }
 
 // merge2 returns a program that has the calls of two, in the order of both, those that only one has as optional

@@ -19,11 +19,12 @@ type point struct {
 type feature struct {
 	name    string
 	of      func(p *point) int64
-	odd     bool // less likely than others, which come first
-	far     bool // less likely in products: of a grid of three dimensions in one of less
-	extent  bool // of the grid that ranks are in
-	foreign bool // of another
-	derived bool // of an iteration, and of something else
+	odd     bool  // less likely than others, which come first
+	far     bool  // less likely in products: of a grid of three dimensions in one of less
+	extent  bool  // of the grid that ranks are in
+	foreign bool  // of another
+	grid    *grid // that it is an extent of
+	derived bool  // of an iteration, and of something else
 	// how many parts of the ranks it counts, or what these leave: 1 for what the power of two below leaves
 	part int64
 	terms
@@ -90,7 +91,7 @@ func foreign(own *grid, most int, numbers []int64, asked map[int]bool) (list []f
 					continue
 				}
 				known = append(known, extents)
-				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true,
+				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true, grid: g,
 					far: dims > max(2, own.dims), terms: terms{bits: bits, extent: true},
 					of: func(p *point) int64 {
 						return g.extents(p.ranks)[d]
@@ -116,7 +117,7 @@ func sizes(g *grid) []feature {
 		}, odd: true, far: true, terms: terms{bits: g.rootBits(3)}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2, extent: true},
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g, terms: terms{bits: 2, extent: true},
 				of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
 		}
 	}

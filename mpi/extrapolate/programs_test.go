@@ -41,7 +41,7 @@ func (p *process) call(name string, params string, args ...cst.Value) {
 			f.Params = append(f.Params,
 				cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm",
 					'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims",
-					's': "site"}[params[i]], Type: t})
+					's': "site", 'f': "filename"}[params[i]], Type: t})
 		}
 		fn = p.recorder.Declare(f)
 		p.fns[name] = fn

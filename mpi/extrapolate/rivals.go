@@ -171,12 +171,15 @@ func (f *fitter) surfaces() {
 	for i, x := range f.extents {
 		for j, y := range f.extents[i:] {
 			for _, z := range f.extents[i+j:] {
-				f.try(expr{text: x.name + "+" + y.name + "+" + z.name, terms: terms{bits: 4},
+				if x.grid != y.grid || x.grid != z.grid {
+					continue
+				}
+				f.try(expr{text: x.name + "+" + y.name + "+" + z.name, terms: terms{bits: 2 + x.bits},
 					at: func(p *point) (int64, bool) {
 						return x.of(p) + y.of(p) + z.of(p), true
 					}})
 				f.try(expr{text: fmt.Sprintf("%[1]s*%[2]s+%[2]s*%[3]s+%[1]s*%[3]s", x.name, y.name, z.name),
-					terms: terms{bits: 5}, at: func(p *point) (int64, bool) {
+					terms: terms{bits: 3 + x.bits}, at: func(p *point) (int64, bool) {
 						a, b, c := x.of(p), y.of(p), z.of(p)
 						return a*b + b*c + a*c, true
 					}})

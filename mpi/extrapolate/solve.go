@@ -116,8 +116,13 @@ func (s *solver) solve() (*made, error) {
 	}
 	s.merging = true
 	defer func() { s.merging = false }()
-	if merged, _, err := s.shortest(1); merged != nil && (best == nil || merged.bits < best.bits) {
-		return merged, err
+	merged, _, open := s.shortest(1)
+	switch {
+	case merged == nil:
+	case best == nil || merged.bits < best.bits:
+		return merged, open
+	case best.grid.thin && open == nil && best.equal(merged): // a second way to the same
+		return merged, nil
 	}
 	if best == nil && err == nil {
 		err = &Error{Problems: whys, NoGrid: true}
@@ -322,7 +327,7 @@ func constants(numbers []int64, m *made, yield func(x feature, values []int64)) 
 	}
 	for dims := 1; dims <= 3; dims++ {
 		for _, g := range grids(dims, numbers) {
-			if m == nil || m.grid.dims == dims && m.grid.like(g, numbers) {
+			if m == nil || m.grid.dims == dims && m.grid.like(g, numbers) || m.asked[dims] && g.created() {
 				in(g, sizes(g))
 			}
 		}
