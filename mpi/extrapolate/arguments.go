@@ -14,7 +14,9 @@ import (
 type form struct {
 	exprs []expr // of fewest terms; they must agree
 
-	weak bool // it depends on the number of ranks, of which there are two: anything else of one coefficient would be another line through two points
+	// It depends on the number of ranks, of which there are two: anything else of one coefficient would be another
+	// line through two points.
+	weak bool
 
 	what string // that it is a number of
 	role role
@@ -169,8 +171,8 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	}; slices.ContainsFunc(p.trips.exprs, digits) && halves(p.body, p.depth) {
 		p.trips.exprs = slices.DeleteFunc(slices.Clone(p.trips.exprs), func(e expr) bool { return !e.binary })
 	}
-	if failed != nil && halves(p.body, p.depth) {
-		p.trips.exprs = slices.DeleteFunc(logarithms(), func(e expr) bool { return !e.holds(p.trips.at, p.trips.values) })
+	if failed != nil && byRanks(p.trips.at, p.trips.values) > 2 && halves(p.body, p.depth) {
+		p.trips.exprs = f.doublings(p.trips.at, p.trips.values)
 		if len(p.trips.exprs) > 0 {
 			failed = nil
 		}
@@ -183,24 +185,40 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	return failed
 }
 
-// halves reports whether calls in a loop depend on a power of two of its iteration: it has as many as a number has
+// halves reports whether peers in a loop depend on a power of two of its iteration: it has as many as a number has
 // digits.
 func halves(body []*place, depth int) (found bool) {
 	(&class{body: body}).numbers(func(_ *place, _ string, f *form) {
 		for _, e := range f.exprs {
-			found = found || e.binary && e.uses&(1<<depth) != 0
+			found = found || f.role == roleRank && e.binary && e.uses&(1<<depth) != 0
 		}
 	})
 	return found
 }
 
-// logarithms returns how many iterations a loop has that doubles what it begins with.
-func logarithms() []expr {
-	return []expr{{text: "log2(N)", terms: terms{bits: 2, binary: true}, at: func(p *point) (int64, bool) {
+// doublings returns how many iterations a loop has that doubles what it begins with, and which extents and roots are
+// the same.
+func (f *programFitter) doublings(at []*point, values []int64) (list []expr) {
+	add := func(e expr) {
+		if e.holds(at, values) {
+			list = append(list, e)
+		}
+	}
+	add(expr{text: "log2(N)", terms: terms{bits: 2, binary: true}, at: func(p *point) (int64, bool) {
 		return log2(p.ranks), true
-	}}, {text: "log2(N), rounded up", terms: terms{bits: 3, binary: true}, at: func(p *point) (int64, bool) {
+	}})
+	add(expr{text: "log2(N), rounded up", terms: terms{bits: 3, binary: true}, at: func(p *point) (int64, bool) {
 		return log2(2*p.ranks - 1), true
-	}}}
+	}})
+	if len(list) == 0 {
+		return nil
+	}
+	for _, x := range slices.Concat(sizes(f.grid), f.foreign) {
+		if !x.binary {
+			add(expr{text: x.name, terms: x.terms, at: func(p *point) (int64, bool) { return x.of(p), true }})
+		}
+	}
+	return list
 }
 
 // firstCall returns the call that a loop begins with, or a loop of no calls.
@@ -435,7 +453,7 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 			r.exprs = f.fit(at, values, depth, array, as)
 		}
 	}
-	one := f.class.one && len(r.exprs) > 0 && r.exprs[0].constant && scales && (values[0] > 1 || values[0] < -1)
+	one := (f.class.one || ofOneRun(at)) && len(r.exprs) > 0 && r.exprs[0].constant && scales && (values[0] > 1 || values[0] < -1)
 	if f.site != 0 {
 		f.share(&r, key, at, values, one)
 	}
@@ -460,6 +478,11 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", values[0])
 	}
 	return r, nil
+}
+
+// ofOneRun reports whether all points are of one number of ranks.
+func ofOneRun(at []*point) bool {
+	return !slices.ContainsFunc(at, func(p *point) bool { return p.ranks != at[0].ranks })
 }
 
 // fitMost returns the expressions of a number that fit the most traces, and which of them they do not fit.

@@ -108,7 +108,7 @@ func (m *made) dependsOn(x feature, value int64) bool {
 	case x.part == 1: // programs treat powers of two in their own way
 		return true
 	case x.part > 1:
-		return x.part == 2 && m.root.tellsParity()
+		return x.part == 2 && (m.root.tellsParity() || m.hasParity())
 	case x.binary && m.digits:
 		return true
 	}
@@ -141,6 +141,14 @@ func (m *made) binary() (found bool) {
 		found = found || f.exprs[0].binary && !f.powerOfBit()
 	})
 	return found || m.root.tellsParity()
+}
+
+// hasParity reports whether a number of the program depends on what is even.
+func (m *made) hasParity() (found bool) {
+	m.root.forms(m.declared, func(_ *class, _, _ string, f form) {
+		found = found || strings.Contains(f.exprs[0].text, "mod 2 =") || strings.Contains(f.exprs[0].text, "is even")
+	})
+	return found
 }
 
 // powerOfBit reports whether a number that is no rank is of 2^i where i is 0 or 1 in all traces: it is of i+1 there,

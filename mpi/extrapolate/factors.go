@@ -114,14 +114,26 @@ func (f *fitter) narrow(x, y feature, c int64, a, b *interval) bool {
 	return true
 }
 
+// tryFactors tries (a/x + c)·(b/y + c), and a multiple of it with the same number divided.
 func (f *fitter) tryFactors(x, y feature, a, b, c int64) {
-	const rounded = 2
-	bits := length(a) + length(c) + 2*rounded
-	if a != b {
-		bits += length(b)
-	}
 	if x.name == y.name && a != b {
 		return
+	}
+	f.tryMultiple(x, y, 1, a, b, c)
+	if whole := int64(gcd(int(a), int(b))); a != b && whole > 0 {
+		// A square is a factor of both.
+		if k, ok := mul(a/whole, b/whole); ok && k <= maxDivided/whole && squareRoot(k)*squareRoot(k) != k {
+			f.tryMultiple(x, y, k, whole, whole, c)
+		}
+	}
+}
+
+// tryMultiple tries k·(a/x + c)·(b/y + c).
+func (f *fitter) tryMultiple(x, y feature, k, a, b, c int64) {
+	const rounded = 2
+	bits := length(a) + length(c) + 2*rounded + length(k-1)
+	if a != b {
+		bits += length(b)
 	}
 	text := func(a int64, x feature) string {
 		if c == 0 {
@@ -129,12 +141,16 @@ func (f *fitter) tryFactors(x, y feature, a, b, c int64) {
 		}
 		return fmt.Sprintf("(%d/%s, rounded down, %+d)", a, x.name, c)
 	}
-	f.try(expr{text: text(a, x) + "*" + text(b, y), terms: x.terms.and(y.terms).longer(bits),
+	f.try(expr{text: times(k, 1, text(a, x)+"*"+text(b, y)), terms: x.terms.and(y.terms).longer(bits),
 		at: func(p *point) (int64, bool) {
 			d, e := x.of(p), y.of(p)
 			if d <= 0 || e <= 0 {
 				return 0, false
 			}
-			return mul(a/d+c, b/e+c)
+			v, ok := mul(a/d+c, b/e+c)
+			if !ok {
+				return 0, false
+			}
+			return mul(k, v)
 		}})
 }

@@ -27,14 +27,15 @@ type terms struct {
 	bits   int  // how long it is, about: likely ones are short
 	binary bool // it depends on the binary digits of a number
 	extent bool // it is an extent of a grid, and nothing else
+	side   bool // it depends on an extent of a grid
 }
 
 func (t terms) and(u terms) terms {
-	return terms{uses: t.uses | u.uses, bits: t.bits + u.bits + 1, binary: t.binary || u.binary}
+	return terms{uses: t.uses | u.uses, bits: t.bits + u.bits + 1, binary: t.binary || u.binary, side: t.side || u.side}
 }
 
 func (t terms) longer(bits int) terms {
-	return terms{t.uses, t.bits + bits, t.binary, t.extent && bits == 0}
+	return terms{t.uses, t.bits + bits, t.binary, t.extent && bits == 0, t.side}
 }
 
 // digits returns the terms of what depends on binary digits.
@@ -142,7 +143,12 @@ func (f *fitter) weigh() {
 	if f.ranks {
 		longest += maxLongerRank - maxLonger
 	}
-	f.found = slices.DeleteFunc(f.found, func(e expr) bool { return e.bits > longest })
+	f.found = slices.DeleteFunc(f.found, func(e expr) bool {
+		if shortest.binary && e.side && !e.binary && e.uses == 0 { // what is a logarithm here may be an extent
+			return e.bits > longest+foreignBits
+		}
+		return e.bits > longest
+	})
 	slices.SortStableFunc(f.found, func(a, b expr) int { return a.bits - b.bits }) // the shortest has the name
 }
 
@@ -677,6 +683,8 @@ func (f *fitter) steps() {
 				terms: x.terms.longer(1 + length(k-1)), at: func(p *point) (int64, bool) {
 					return mod(p.rank+k*x.of(p), p.ranks), true
 				}})
+			f.try(expr{text: "rank" + plus("", k)[:1] + times(abs(k), 1, x.name),
+				terms: x.terms.longer(1 + length(abs(k)-1)), at: func(p *point) (int64, bool) { return p.rank + k*x.of(p), true }})
 		}
 	}
 }

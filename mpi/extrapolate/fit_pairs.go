@@ -508,7 +508,10 @@ func (f *fitter) partPlus(x feature) {
 	}
 }
 
-// line tries a·m + b of monomials m.
+// logLine is how much longer a line of logarithms is.
+const logLine = 4
+
+// line tries a·m + b of monomials m, where a may be a half, a third or a quarter.
 func (f *fitter) line(list []monomial) {
 	for _, m := range list {
 		v, ok := m.whole(f.points[0])
@@ -526,16 +529,27 @@ func (f *fitter) line(list []monomial) {
 				}
 				continue
 			}
-			a, ok := div(f.values[i]-f.values[0], w-v)
-			if !ok {
+			a, by := f.values[i]-f.values[0], w-v
+			if g := int64(gcd(int(abs(a)), int(abs(by)))); by < 0 {
+				a, by = -a/g, -by/g
+			} else {
+				a, by = a/g, by/g
+			}
+			part, ok := mul(a, v)
+			whole, ok2 := div(part, by)
+			if !ok || !ok2 || by > maxUsual {
 				break
 			}
-			b := f.values[0] - a*v
-			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(2 + length(a-1) + length(b)),
+			b, t := f.values[0]-whole, m.terms
+			if t.binary && t.uses == 0 { // of three logarithms, too many lines
+				t = t.longer(logLine)
+			}
+			f.try(expr{text: plus(times(a, by, m.text), b), terms: t.longer(2 + length(a-1) + length(by-1) + length(b)),
 				coefficients: 2, at: func(p *point) (int64, bool) {
 					v, ok := m.whole(p)
 					x, ok2 := mul(a, v)
-					return x + b, ok && ok2
+					q, ok3 := div(x, by)
+					return q + b, ok && ok2 && ok3
 				}, basis: func(p *point) [2]int64 {
 					v, _ := m.whole(p)
 					return [2]int64{v, 0}

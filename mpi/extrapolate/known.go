@@ -10,7 +10,8 @@ import (
 
 // alternating tries the neighbour on one side in iterations of one parity, and on the other in the others.
 func (f *fitter) alternating(x feature) {
-	for odd, text := range []string{"rank+1 if rank+%s is even, else rank-1", "rank-1 if rank+%s is even, else rank+1"} {
+	for odd, text := range []string{"rank+1 if rank+%s is even, else rank-1",
+		"rank-1 if rank+%s is even, else rank+1"} {
 		f.try(expr{text: fmt.Sprintf(text, x.name), terms: x.terms.longer(3).digits(),
 			at: func(p *point) (int64, bool) {
 				return p.rank + 1 - 2*mod(p.rank+x.of(p)+int64(odd), 2), true
@@ -103,9 +104,8 @@ func (f *fitter) rooted() {
 			v := from(p, c).rank
 			return mod(p.rank-v&-v, p.ranks), true
 		}})
-		f.try(expr{text: fmt.Sprintf("[rank ≠ %d mod N]", c), terms: terms{bits: 2 + i}, at: func(p *point) (int64, bool) {
-			return min(1, from(p, c).rank), true
-		}})
+		f.try(expr{text: fmt.Sprintf("[rank ≠ %d mod N]", c), terms: terms{bits: 2 + i},
+			at: func(p *point) (int64, bool) { return min(1, from(p, c).rank), true }})
 	}
 }
 

@@ -66,7 +66,8 @@ func withoutNumbers(s string) string {
 }
 
 // text fits strings that differ in numbers alone. It returns nil, nil if they differ otherwise.
-func (f *programFitter) text(what string, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
+func (f *programFitter) text(what string, at []*point, values []cst.Value, depth int, array bool) (*argument,
+	*failure) {
 	var all []numbered
 	for _, v := range values {
 		t, ok := numbersIn(v.Text())

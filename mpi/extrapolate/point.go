@@ -92,7 +92,7 @@ func foreign(own *grid, most int, numbers []int64, asked map[int]bool) (list []f
 				}
 				known = append(known, extents)
 				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true, grid: g,
-					far: dims > max(2, own.dims), terms: terms{bits: bits, extent: true},
+					far: dims > max(2, own.dims), terms: terms{bits: bits, extent: true, side: true},
 					of: func(p *point) int64 {
 						return g.extents(p.ranks)[d]
 					}}, own.logBits())
@@ -117,7 +117,7 @@ func sizes(g *grid) []feature {
 		}, odd: true, far: true, terms: terms{bits: g.rootBits(3)}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g, terms: terms{bits: 2, extent: true},
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g, terms: terms{bits: 2, extent: true, side: true},
 				of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
 		}
 	}

@@ -69,7 +69,7 @@ func (f *fitter) rivalsIn(x feature) {
 // mapped returns the mapping of a feature.
 func (f *fitter) mapped(m mapping, x feature) feature {
 	mapped := m.in(x)
-	if mapped.binary = strings.Contains(m.name, "log2"); mapped.binary || strings.Contains(m.name, "s of ") {
+	if mapped.binary = strings.Contains(m.name, "log2") || strings.Contains(m.name, "s of "); mapped.binary {
 		if !strings.Contains(m.name, "2^") {
 			mapped.bits += f.grid.logBits() - 2
 		}

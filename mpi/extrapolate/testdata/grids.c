@@ -1,14 +1,5 @@
 /* Programs on grids of ranks of two and of three dimensions: grids NAME. */
-#include <mpi.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int rank, size;
-static double out[1 << 16], in[1 << 16];
-#define WORLD MPI_COMM_WORLD
-#define NONE MPI_STATUS_IGNORE
-
-static int block(int n, int parts, int i) { return n / parts + (i < n % parts); }
+#include "kernel.h"
 
 static int square(void)
 {
@@ -351,20 +342,10 @@ static void sub(void)
 	MPI_Comm_free(&comm);
 }
 
-static const struct { const char *name; void (*run)(void); } programs[] = {
+static const struct kernel kernels[] = {
 	{"plane", plane}, {"torus", torus}, {"box", box}, {"torus3", torus3}, {"near", near}, {"lu", lu}, {"cg", cg}, {"sp", sp},
 	{"mg", mg}, {"pencils", pencils}, {"summa", summa}, {"cannon", cannon}, {"halo26", halo26}, {"shells", shells},
 	{"neighbours", neighbours}, {"strips", strips}, {"volume", volume}, {"sub", sub},
 };
 
-int main(int argc, char **argv)
-{
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(WORLD, &rank);
-	MPI_Comm_size(WORLD, &size);
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-		if (argc > 1 && strcmp(argv[1], programs[i].name) == 0)
-			programs[i].run();
-	MPI_Finalize();
-	return 0;
-}
+int main(int argc, char **argv) { return runKernel(kernels, sizeof kernels / sizeof *kernels, argc, argv); }

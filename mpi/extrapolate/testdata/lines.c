@@ -1,17 +1,8 @@
 /* Programs on lines, rings, trees and hypercubes of ranks: lines NAME. */
-#include <mpi.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int rank, size;
-static double out[1 << 16], in[1 << 16];
-#define WORLD MPI_COMM_WORLD
-#define NONE MPI_STATUS_IGNORE
+#include "kernel.h"
 
 static void send(int count, int to, int tag) { MPI_Send(out, count, MPI_DOUBLE, to, tag, WORLD); }
 static void recv(int count, int from, int tag) { MPI_Recv(in, count, MPI_DOUBLE, from, tag, WORLD, NONE); }
-
-static int block(int n, int parts, int i) { return n / parts + (i < n % parts); }
 
 static void ring(void)
 {
@@ -400,7 +391,7 @@ static void strong(void)
 		MPI_Barrier(WORLD);
 }
 
-static const struct { const char *name; void (*run)(void); } programs[] = {
+static const struct kernel kernels[] = {
 	{"ring", ring}, {"ringwait", ringwait}, {"around", around}, {"chain", chain}, {"lastroot", lastroot}, {"line", line},
 	{"ep", ep}, {"binomial", binomial}, {"tree", tree}, {"hypercube", hypercube}, {"halving", halving},
 	{"dissemination", dissemination}, {"master", master}, {"farm", farm}, {"pairwise", pairwise}, {"ringreduce", ringreduce},
@@ -409,14 +400,4 @@ static const struct { const char *name; void (*run)(void); } programs[] = {
 	{"persistent", persistent}, {"halves", halves}, {"wide", wide}, {"strong", strong},
 };
 
-int main(int argc, char **argv)
-{
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(WORLD, &rank);
-	MPI_Comm_size(WORLD, &size);
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-		if (argc > 1 && strcmp(argv[1], programs[i].name) == 0)
-			programs[i].run();
-	MPI_Finalize();
-	return 0;
-}
+int main(int argc, char **argv) { return runKernel(kernels, sizeof kernels / sizeof *kernels, argc, argv); }
