@@ -453,7 +453,8 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 			r.exprs = f.fit(at, values, depth, array, as)
 		}
 	}
-	one := (f.class.one || ofOneRun(at)) && len(r.exprs) > 0 && r.exprs[0].constant && scales && (values[0] > 1 || values[0] < -1)
+	single := !f.class.one && ofOneRun(at) && len(f.ranks) > 2 // ranks of other traces do not come there
+	one := (f.class.one || single) && len(r.exprs) > 0 && r.exprs[0].ofOneRun(scales, values[0], single)
 	if f.site != 0 {
 		f.share(&r, key, at, values, one)
 	}
@@ -474,10 +475,27 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		return r, f.fail(fmt.Sprintf("%s has no expression: %s%s", what, some(at, values), more))
 	}
 	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
-	if one && r.exprs[0].constant {
+	switch e := &r.exprs[0]; {
+	case !one || !e.ofOneRun(scales, values[0], single):
+	case e.constant:
 		r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", values[0])
+	default:
+		r.open = fmt.Sprintf(" is %s in the only trace that has it: another trace would decide", e.text)
 	}
 	return r, nil
+}
+
+// maxOfOneRun is how long expressions are that are known of one number of ranks alone: neighbours, and what has no
+// number that may depend on that.
+const maxOfOneRun = 2
+
+// ofOneRun reports whether an expression, of a first value, may be another one if only one number of ranks shows it:
+// in a class that has others, also what is no constant.
+func (e *expr) ofOneRun(scales bool, value int64, single bool) bool {
+	if e.constant {
+		return scales && abs(value) > 1
+	}
+	return single && e.bits > maxOfOneRun
 }
 
 // ofOneRun reports whether all points are of one number of ranks.

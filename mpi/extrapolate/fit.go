@@ -684,7 +684,9 @@ func (f *fitter) steps() {
 					return mod(p.rank+k*x.of(p), p.ranks), true
 				}})
 			f.try(expr{text: "rank" + plus("", k)[:1] + times(abs(k), 1, x.name),
-				terms: x.terms.longer(1 + length(abs(k)-1)), at: func(p *point) (int64, bool) { return p.rank + k*x.of(p), true }})
+				terms: x.terms.longer(1 + length(abs(k)-1)), at: func(p *point) (int64, bool) {
+					return p.rank + k*x.of(p), true
+				}})
 		}
 	}
 }
