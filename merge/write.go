@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/mixing"
@@ -49,6 +50,7 @@ func (a *Accumulator) Write(w io.Writer) error { return a.WriteContext(context.B
 // WriteContext is [Accumulator.Write], but returns the cause when ctx is done
 // before anything is written.
 func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
+	defer compress.Hold()()
 	defer a.keepEncodings()()
 	e, err := a.drafted(ctx)
 	if err != nil {

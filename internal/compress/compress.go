@@ -75,9 +75,9 @@ func must[T any](v T, err error) T {
 // header. It returns the extended slice and where in it the blocks begin.
 func AppendZstd(dst, content []byte) ([]byte, int) {
 	base := len(dst)
-	enc := zstdEncoders.Get().(*zstd.Encoder)
+	enc := held.get()
 	dst = enc.EncodeAll(content, dst)
-	zstdEncoders.Put(enc)
+	held.put(enc)
 	var h zstd.Header
 	if err := h.Decode(dst[base:]); err != nil {
 		panic(err) // the encoder wrote no frame

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
@@ -54,6 +55,7 @@ type Imported struct {
 //
 // What it holds grows with the structure of the calls and with what the codec makes of times, not with events.
 func Import(ctx context.Context, path string, o ImportOptions) (*Imported, error) {
+	defer compress.Hold()()
 	r, err := importWith(ctx, path, o, false)
 	if errors.Is(err, errScale) {
 		r, err = importWith(ctx, path, o, true)
