@@ -21,6 +21,7 @@ import (
 )
 
 func main() {
+	cli.LimitHeap(cli.HeapLimit)
 	status := run(cli.Interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
 	cli.Unfinished.End()
 	os.Exit(status)

@@ -79,8 +79,11 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		if err != nil {
 			return err
 		}
+		s.Ranks, s.Active, s.Locations = in.Run.Ranks, len(in.Parts), in.Locations
+		s.Definitions, s.Events, s.Calls = in.Definitions, in.Events, in.Calls
 		var a merge.Accumulator
-		for _, p := range in.Parts {
+		for i, p := range in.Parts {
+			in.Parts[i] = merge.Part{} // which is not needed twice
 			if kept.Untimed {
 				p.Times = nil
 			}
@@ -91,8 +94,7 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		if err := a.Describe(in.Run); err != nil {
 			return err
 		}
-		s.Ranks, s.Active, s.Locations = in.Run.Ranks, len(in.Parts), in.Locations
-		s.Definitions, s.Events, s.Calls = in.Definitions, in.Events, in.Calls
+		in = nil
 		file, err := EncodeTrace(cmd, &a, o.Part, int64(o.Bounded))
 		if err != nil {
 			return err
