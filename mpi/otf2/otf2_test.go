@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,7 +79,9 @@ func drawValue(t *rapid.T, kind string, before uint64) uint64 {
 	return rapid.Uint64().Draw(t, kind) >> (64 - size)
 }
 
-var textGen = rapid.StringMatching(`[ -~äß€]{0,20}`)
+// textGen draws texts, also such as are no UTF-8.
+var textGen = rapid.OneOf(rapid.StringMatching(`[ -~äß€]{0,20}`),
+	rapid.Map(rapid.SliceOfN(rapid.ByteRange(1, 255), 0, 8), func(b []byte) string { return string(b) }))
 
 // drawRecord draws a record of a kind, but for the location and the time of an event.
 func drawRecord(t *rapid.T, k *Kind) *Record {
@@ -105,7 +108,7 @@ func drawRecord(t *rapid.T, k *Kind) *Record {
 }
 
 // drawArchive draws the records of an archive, in the order in which they are read.
-func drawArchive(t *rapid.T) []*Record {
+func drawArchive(t *rapid.T, mayGoBack bool) []*Record {
 	record := func(name string, values ...uint64) *Record { return &Record{Kind: LookupKind(name), Values: values} }
 	all := []*Record{record("ChunkSizes", 1<<18+rapid.Uint64Range(0, 3).Draw(t, "chunk")<<18, 1<<20)}
 	for _, name := range []string{"Creator", "MachineName", "Description"} {
@@ -131,7 +134,11 @@ func drawArchive(t *rapid.T) []*Record {
 	for range rapid.IntRange(0, 30).Draw(t, "definitions") {
 		all = append(all, drawRecord(t, rapid.SampledFrom(definitions).Draw(t, "kind")))
 	}
-	locations := rapid.SliceOfNDistinct(rapid.Uint64Range(0, 1<<40), 0, 3, rapid.ID).Draw(t, "locations")
+	if rapid.Bool().Draw(t, "clock") {
+		all = append(all, record("ClockProperties", rapid.SampledFrom([]uint64{1, 3, 1e9, 1e12}).Draw(t, "resolution"),
+			rapid.Uint64Range(0, 1000).Draw(t, "offset"), 1<<50, math.MaxUint64))
+	}
+	locations := rapid.SliceOfNDistinct(rapid.Uint64Range(0, math.MaxUint64-1), 0, 3, rapid.ID).Draw(t, "locations")
 	for _, l := range locations {
 		r := drawRecord(t, LookupKind("Location"))
 		r.Values[0] = l
@@ -140,11 +147,15 @@ func drawArchive(t *rapid.T) []*Record {
 	for range rapid.IntRange(0, 3).Draw(t, "markers") {
 		all = append(all, drawRecord(t, rapid.SampledFrom(markers).Draw(t, "kind")))
 	}
+	backward := mayGoBack && rapid.IntRange(0, 3).Draw(t, "backward") == 0
 	for _, l := range locations {
 		time := rapid.Uint64Range(0, 1<<50).Draw(t, "begin")
 		for range rapid.IntRange(0, 30).Draw(t, "events") {
 			r := drawRecord(t, rapid.SampledFrom(events).Draw(t, "kind"))
 			time += rapid.Uint64Range(0, 1000).Draw(t, "step")
+			if backward && time > 0 {
+				time -= rapid.Uint64Range(0, min(time, 2000)).Draw(t, "back")
+			}
 			r.Location, r.Time = l, time
 			for i := range rapid.IntRange(0, 2).Draw(t, "attributes") {
 				kind := rapid.Uint64Range(1, 25).Draw(t, "type")
@@ -234,7 +245,7 @@ func TestRoundTrip(t *testing.T) {
 		second := filepath.Join(directory, fmt.Sprintf("%d-second", n))
 		defer os.RemoveAll(first)
 		defer os.RemoveAll(second)
-		records := drawArchive(t)
+		records := drawArchive(t, false)
 		write(t, o, first, records)
 		read := readAll(t, o, first)
 		differ(t, read, records)
