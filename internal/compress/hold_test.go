@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHold checks that an encoder is there after the garbage collector has run, while it is held, and is given back.
+// TestHold checks that an encoder that is held survives the garbage collector, and is given back.
 func TestHold(t *testing.T) {
 	content := bytes.Repeat([]byte("content"), 100)
 	release := Hold()

@@ -11,9 +11,9 @@ import (
 // HeapLimit is how many bytes the heap of the command has as a rule.
 const HeapLimit = 400 << 20
 
-// LimitHeap lets garbage be collected before the heap exceeds a limit, where it would else when it has doubled: an archive
-// of 200,000 regions takes 430 MB so for 640, and no more time. If more than three quarters of the limit are in use,
-// collecting would take most of the time, and the limit goes. GOMEMLIMIT sets another one.
+// LimitHeap lets garbage be collected before the heap exceeds a limit, not only when it has doubled: an
+// archive of 200,000 regions takes 430 MB instead of 640, and no more time. If more than three quarters of the
+// limit are in use, collecting would take most of the time, and the limit goes. GOMEMLIMIT sets another one.
 func LimitHeap(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
