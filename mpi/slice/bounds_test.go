@@ -12,15 +12,28 @@ import (
 )
 
 // looping returns a module that sends with tags that instructions compute of %i, which a loop counts from one
-// number as long as it is less than another. If late is set, the loop asks that only afterwards.
+// number as long as it is less than another, or greater if it counts down. If late is set, the loop asks that only
+// afterwards, and sends with 5 in the end. A function sends.
 func looping(begin, step, end int, instructions []string, guard string, late bool) string {
-	ask := "\n  %more = icmp slt i32 %i, " + strconv.Itoa(end) + "\n  br i1 %more, label "
+	relation := "slt"
+	if step < 0 {
+		relation = "sgt"
+	}
+	ask := "\n  %more = icmp " + relation + " i32 %i, " + strconv.Itoa(end) + "\n  br i1 %more, label "
 	before, after := ask+"%body, label %end", "\n  br label %loop"
+	last := ""
 	if late {
+		last = "  call void @send(i32 5)\n"
 		before, after = "\n  br label %body", ask+"%loop, label %end"
 	}
 	return fmt.Sprintf(`
 declare i32 @MPI_Send(ptr, i32, i32, i32, i32, i32)
+
+define void @send(i32 %%tag) {
+entry:
+  %%status = call i32 @MPI_Send(ptr null, i32 0, i32 1275069445, i32 1, i32 %%tag, i32 1140850688)
+  ret void
+}
 
 define i32 @main() {
 entry:
@@ -35,16 +48,16 @@ body:
   br i1 %%fine, label %%send, label %%latch
 
 send:
-  %%status = call i32 @MPI_Send(ptr null, i32 0, i32 1275069445, i32 1, i32 %%x, i32 1140850688)
+  call void @send(i32 %%x)
   br label %%latch
 
 latch:
   %%next = add nsw i32 %%i, %d%s
 
 end:
-  ret i32 0
+%s  ret i32 0
 }
-`, begin, before, strings.Join(instructions, "\n  "), guard, step, after)
+`, begin, before, strings.Join(instructions, "\n  "), guard, step, after, last)
 }
 
 // A drawnValue is an instruction with what it computes.
@@ -73,11 +86,22 @@ func drawValues(t *rapid.T) (list []drawnValue, texts []string) {
 			ops["and"] = func(a, b int64) int64 { return a & b }
 		}
 		op := rapid.SampledFrom(slices.Sorted(maps.Keys(ops))).Draw(t, "op")
-		list = append(list, drawnValue{fmt.Sprintf("%s = %s i32 %s, %d", name, op, a, number),
-			func(values map[string]int64) int64 {
-				values[name] = ops[op](values[a], number)
-				return values[name]
-			}})
+		text := fmt.Sprintf("%s = %s i32 %s, %d", name, op, a, number)
+		value := func(values map[string]int64) int64 { return ops[op](values[a], number) }
+		if b := rapid.SampledFrom(names).Draw(t, "or"); rapid.IntRange(0, 4).Draw(t, "select") == 0 {
+			text = fmt.Sprintf("%%is%d = icmp sgt i32 %s, %d\n  %s = select i1 %%is%d, i32 %s, i32 %s",
+				k, a, number, name, k, a, b)
+			value = func(values map[string]int64) int64 {
+				if values[a] > number {
+					return values[a]
+				}
+				return values[b]
+			}
+		}
+		list = append(list, drawnValue{text, func(values map[string]int64) int64 {
+			values[name] = value(values)
+			return values[name]
+		}})
 		names = append(names, name)
 	}
 	for _, v := range list {
@@ -90,7 +114,7 @@ func drawValues(t *rapid.T) (list []drawnValue, texts []string) {
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		begin, end := rapid.IntRange(-5, 20).Draw(t, "begin"), rapid.IntRange(-5, 40).Draw(t, "end")
-		step := rapid.IntRange(1, 7).Draw(t, "step")
+		step := rapid.IntRange(1, 7).Draw(t, "step") * rapid.SampledFrom([]int{1, 1, -1}).Draw(t, "direction")
 		list, texts := drawValues(t)
 		relation := rapid.SampledFrom([]string{"slt", "sle", "sgt", "sge", "eq", "ne"}).Draw(t, "guard")
 		limit := rapid.Int64Range(-50, 50).Draw(t, "limit")
@@ -106,7 +130,11 @@ func TestBounds(t *testing.T) {
 		}
 		s.note()
 		b := s.tags(s.calls[0], s.calls[0].effects[0], "tag")
-		for i := begin; i < end || late && i-step < max(end, begin-step+1); i += step {
+		if late && (b.least > 5 || b.most < 5) {
+			t.Fatalf("5 is sent with, which is not from %d to %d", b.least, b.most)
+		}
+		goesOn := func(i int) bool { return step > 0 && i < end || step < 0 && i > end }
+		for i := begin; goesOn(i) || late && (i == begin || goesOn(i-step)); i += step {
 			values := map[string]int64{"%i": int64(i)}
 			var x int64
 			for _, v := range list {
