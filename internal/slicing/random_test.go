@@ -255,6 +255,7 @@ func TestPrograms(t *testing.T) {
 		{"wildcards.c", "messages open", 100},
 		{"files.f90", "open", 100},
 		{"results.f90", "", 100},
+		{"anysource.f90", "Bcast messages open", 65},
 		{"addresses.c", "Bcast", 100},
 		{"text.c", "", 100},
 		{"implicit.c", "", 100},
