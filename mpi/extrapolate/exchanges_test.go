@@ -197,3 +197,60 @@ func TestExchanges(t *testing.T) {
 		})
 	}
 }
+
+// TestNotDetermined has what random programs showed: what was made, and was wrong. It may be refused.
+func TestNotDetermined(t *testing.T) {
+	fixed := func(n int) int { return n/2 + 2 } // columns and rows, if two columns are an argument
+	for _, tt := range []struct {
+		name    string
+		program func(p *process)
+		numbers []int
+	}{
+		{"rank and half of all", func(p *process) { p.send(1, (p.rank+p.n/2)%p.n, 1) }, []int{9, 16, 25, 36}},
+		{"columns and rows of two columns", func(p *process) { p.allreduce(9 * fixed(p.n)) }, []int{8, 16, 32, 64}},
+		{"columns and rows of a plane", func(p *process) {
+			e := [...]int{2: 3, 6: 5, 12: 7, 36: 12, 24: 10}
+			p.allreduce(e[p.n])
+		}, []int{2, 6, 12, 36, 24}},
+		{"product of parts", func(p *process) {
+			side := square(p.n)
+			p.allreduce(2 * (1000 / side) * (1000 / side))
+		}, []int{4, 16, 64, 36}},
+		{"rows like a logarithm", func(p *process) { p.allreduce([...]int{2: 1, 4: 2, 16: 4, 8: 2}[p.n]) },
+			[]int{2, 4, 16, 8}},
+		{"logarithm like rows", func(p *process) {
+			p.allreduce(12*log2(p.n) + 6)
+			columns := [...]int{6: 3, 12: 4, 20: 5, 24: 6, 48: 8}[p.n]
+			p.send(1, (p.rank+p.n-columns)%p.n, 2)
+		}, []int{6, 12, 20, 24, 48}},
+		{"calls of one run alone", func(p *process) {
+			if p.rank > 3 {
+				p.at(1).send(1, p.rank-square(p.n), 0)
+			}
+			p.at(0)
+		}, []int{4, 25, 49}},
+		{"even columns", func(p *process) {
+			if p.rank%square(p.n)%2 == 0 {
+				p.at(1).send(1, 0, 0)
+			}
+			p.at(0)
+		}, []int{4, 16, 36, 64, 25}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var traces []*trace.Trace
+			last := len(tt.numbers) - 1
+			for _, n := range tt.numbers[:last] {
+				traces = append(traces, run(t, n, tt.program))
+			}
+			got, r, err := extrapolated(t, traces, tt.numbers[last])
+			if err != nil {
+				t.Log(err)
+				return
+			}
+			if diff := difference(t, got, run(t, tt.numbers[last], tt.program)); diff != "" {
+				t.Error(diff, r.Fits)
+			}
+		})
+	}
+}

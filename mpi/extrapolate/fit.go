@@ -127,6 +127,24 @@ const (
 	maxLongerRank = 2
 )
 
+// maxSideOrLog is how much longer a rival may be, too, if one of both is an extent of a grid, and the other a
+// logarithm: on few numbers of ranks, these are often the same.
+const maxSideOrLog = 8
+
+// isLogarithmOf reports whether an expression has the logarithm of the number of ranks where the shortest has an
+// extent of the grid: a multiple, and a number that is added.
+func (f *fitter) isLogarithmOf(shortest, e *expr) bool {
+	const root = 2 // how long one is on numbers that have it
+	if !shortest.side || shortest.binary || !e.binary || strings.Contains(e.text, "/") ||
+		f.grid.asked || f.grid.rootBits(2) == root || f.grid.rootBits(3) == root {
+		return false // of squares, and in grids of MPI, programs have extents
+	}
+	return slices.ContainsFunc(f.extents, func(x feature) bool {
+		return strings.ReplaceAll(shortest.text, x.name, "log2(N)") == e.text ||
+			strings.ReplaceAll(shortest.text, x.name, "log2(N), rounded up") == e.text
+	})
+}
+
 // weigh drops what is found and is much longer than the shortest of it.
 func (f *fitter) weigh() {
 	if len(f.found) == 0 {
@@ -144,8 +162,8 @@ func (f *fitter) weigh() {
 		longest += maxLongerRank - maxLonger
 	}
 	f.found = slices.DeleteFunc(f.found, func(e expr) bool {
-		if shortest.binary && e.side && !e.binary && e.uses == 0 { // what is a logarithm here may be an extent
-			return e.bits > longest+foreignBits
+		if shortest.binary && e.side && !e.binary && e.uses == 0 || f.isLogarithmOf(&shortest, &e) {
+			return e.bits > longest+maxSideOrLog
 		}
 		return e.bits > longest
 	})

@@ -14,6 +14,7 @@ type grid struct {
 	name    string
 	numbers []int64 // of ranks: of the traces, and that is made
 	fixed   bool    // an extent is the same on any number of ranks
+	asked   bool    // the program has it of MPI
 	thin    bool    // an extent is 1 in some traces, so that ranks are at places that others do not have
 }
 
@@ -62,7 +63,7 @@ func grids(dims int, numbers []int64) []*grid {
 			thin := dims > 1 && slices.ContainsFunc(all, func(e [3]int64) bool { return slices.Contains(e[:dims], 1) })
 			list = append(list,
 				&grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1],
-					last[:dims]), numbers, fixed, thin})
+					last[:dims]), numbers, fixed, false, thin})
 		}
 	}
 	add(dimsCreate, false, func(ranks int64) []int64 { return balanced(ranks, dims) })

@@ -43,6 +43,15 @@ var kernels = []struct {
 	{"grids", "cannon", []int{4, 9, 16, 25}},
 	{"grids", "halo26", []int{8, 27, 64, 125}}, {"grids", "mg", []int{8, 16, 32, 64, 128}},
 	{"sized", "", []int{2, 3, 4, 6}},
+	{"lines", "oddeven", []int{4, 6, 8, 16}}, {"grids", "box", []int{12, 27, 36, 48}},
+	{"mixed", "redblack", []int{6, 12, 20, 30}}, {"mixed", "sweeps", []int{4, 9, 16, 25}},
+	{"mixed", "diagonals", []int{4, 6, 9, 12, 16}}, {"mixed", "chunks", []int{3, 4, 6, 8, 11}},
+	{"mixed", "fromone", []int{3, 5, 6, 8, 12}}, {"mixed", "bruck", []int{4, 8, 16, 32}},
+	{"mixed", "faces", []int{8, 12, 27, 36}}, {"mixed", "graph", []int{3, 4, 6, 8}},
+	{"mixed", "files", []int{2, 4, 5, 8}}, {"mixed", "onefile", []int{2, 3, 4, 6}},
+	{"mixed", "doubling", []int{3, 5, 6, 7, 12}}, {"mixed", "triangle", []int{3, 4, 6, 8}},
+	{"mixed", "nodes", []int{4, 6, 8, 12}}, {"mixed", "fan", []int{5, 8, 16, 24, 32}},
+	{"mixed", "tokens", []int{3, 4, 6, 8}}, {"mixed", "layers", []int{8, 32, 72, 128}},
 }
 
 // TestKernels records programs on several numbers of ranks, and compares what is made with what is recorded: none is

@@ -339,6 +339,7 @@ func constants(numbers []int64, m *made, yield func(x feature, values []int64)) 
 
 // place puts ranks in a grid, where numbers may be of others of so many dimensions.
 func (s *solver) place(g *grid, most int) {
+	g.asked = s.asked[g.dims] && g.created()
 	s.grid, s.fitted, s.foreign = g, make(map[string][]expr), foreign(g, most, s.ranks, s.asked)
 	for _, t := range s.traces {
 		for _, r := range t {
