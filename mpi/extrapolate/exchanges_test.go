@@ -223,6 +223,12 @@ func TestNotDetermined(t *testing.T) {
 			columns := [...]int{6: 3, 12: 4, 20: 5, 24: 6, 48: 8}[p.n]
 			p.send(1, (p.rank+p.n-columns)%p.n, 2)
 		}, []int{6, 12, 20, 24, 48}},
+		{"logarithm like a root", func(p *process) { p.allreduce(12*log2(p.n) + 6) }, []int{6, 12, 20, 24, 48}},
+		{"line of a logarithm like one of rows", func(p *process) {
+			p.allreduce(12*log2(p.n) + 2)
+			p.grid()
+			p.send(1, p.near(0, -1), 2)
+		}, []int{8, 16, 64, 32}},
 		{"calls of one run alone", func(p *process) {
 			if p.rank > 3 {
 				p.at(1).send(1, p.rank-square(p.n), 0)

@@ -135,13 +135,18 @@ const maxSideOrLog = 8
 // extent of the grid: a multiple, and a number that is added.
 func (f *fitter) isLogarithmOf(shortest, e *expr) bool {
 	const root = 2 // how long one is on numbers that have it
-	if !shortest.side || shortest.binary || !e.binary || strings.Contains(e.text, "/") ||
-		f.grid.asked || f.grid.rootBits(2) == root || f.grid.rootBits(3) == root {
+	if !shortest.side || shortest.binary || !e.binary || strings.Contains(e.text, "/") {
+		return false
+	}
+	if shortest.coefficients == 2 && e.coefficients == 2 { // two lines through three points
+		return true
+	}
+	if f.grid.asked || f.grid.rootBits(2) == root || f.grid.rootBits(3) == root {
 		return false // of squares, and in grids of MPI, programs have extents
 	}
-	return slices.ContainsFunc(f.extents, func(x feature) bool {
-		return strings.ReplaceAll(shortest.text, x.name, "log2(N)") == e.text ||
-			strings.ReplaceAll(shortest.text, x.name, "log2(N), rounded up") == e.text
+	return slices.ContainsFunc(slices.Concat(f.extents, sizes(f.grid)), func(x feature) bool {
+		return x.side && !x.binary && strings.ReplaceAll(shortest.text, x.name, "log2(N)") == e.text ||
+			x.side && !x.binary && strings.ReplaceAll(shortest.text, x.name, "log2(N), rounded up") == e.text
 	})
 }
 

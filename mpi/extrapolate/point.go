@@ -108,13 +108,13 @@ func sizes(g *grid) []feature {
 	list = append(list,
 		feature{name: "square root of N, rounded down", of: func(p *point) int64 {
 			return squareRoot(p.ranks)
-		}, odd: true, far: true, terms: terms{bits: g.rootBits(2)}},
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(2), side: true}},
 		feature{name: "square root of N, rounded up", of: func(p *point) int64 {
 			return squareRoot(p.ranks-1) + 1
-		}, odd: true, far: true, terms: terms{bits: g.rootBits(2) + 1}},
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(2) + 1, side: true}},
 		feature{name: "cube root of N, rounded down", of: func(p *point) int64 {
 			return cubeRoot(p.ranks)
-		}, odd: true, far: true, terms: terms{bits: g.rootBits(3)}})
+		}, odd: true, far: true, terms: terms{bits: g.rootBits(3), side: true}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
 			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g, terms: terms{bits: 2, extent: true, side: true},
