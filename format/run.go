@@ -41,6 +41,10 @@ type Origin struct {
 	// recorded: such as "estimated from statistics".
 	Times []string `json:"times_in_archive,omitempty"`
 
+	// ClockError is by how many nanoseconds recorded times may be off the clock of their machine, apart from what
+	// the codec of the times adds: those that are counted in ticks of the processor, if that is more than 200.
+	ClockError int64 `json:"clock_error_ns,omitzero"`
+
 	// Missing are the calls that could not be recorded, by rank and time.
 	Missing []Missing `json:"missing,omitempty"`
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -68,7 +69,8 @@ func TestOrigin(t *testing.T) {
 		for rank := range 3 {
 			o := format.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"),
 				Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"),
-				Assumptions: texts.Draw(t, "assumptions")}
+				Assumptions: texts.Draw(t, "assumptions"), Times: texts.Draw(t, "times"),
+				ClockError: rapid.SampledFrom([]int64{0, 201, math.MaxInt64}).Draw(t, "clock error")}
 			for range rapid.IntRange(0, 2).Draw(t, "missing") {
 				o.Missing = append(o.Missing, format.Missing{
 					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"),
@@ -104,10 +106,13 @@ func TestOrigin(t *testing.T) {
 			want = format.Origin{}
 		}
 		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands},
-			{got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}} {
+			{got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}, {got.Times, want.Times}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)
 			}
+		}
+		if got.ClockError != want.ClockError {
+			t.Fatalf("clocks are off by %d, want %d", got.ClockError, want.ClockError)
 		}
 		if !slices.Equal(got.Missing, want.Missing) {
 			t.Fatalf("missing %v, want %v", got.Missing, want.Missing)

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func OriginIdentifies(o *format.Origin) bool {
 	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+
-		len(o.Times)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
+		len(o.Times)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0 && o.ClockError == 0
 }
 
 // NoOrigin reports whether o says nothing.
@@ -31,6 +32,7 @@ const (
 	polls   = 1 << 34
 	words   = 1 << 35 // command lines have words that are texts of the trace
 	timings = 1 << 36
+	drifts  = 1 << 37 // by how much clocks are off
 )
 
 // originLists returns the lists, in the order in which they are encoded.
@@ -46,6 +48,7 @@ func MergeOrigin(o *format.Origin, p format.Origin) {
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(s string) bool { return s == "" })
 	}
+	o.ClockError = max(o.ClockError, p.ClockError)
 	if len(p.Missing) > 0 {
 		o.Missing = slices.Concat(o.Missing, p.Missing)
 		slices.SortFunc(o.Missing, compareMissing)
@@ -108,6 +111,9 @@ func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
 	if len(o.Times) > 0 {
 		world += timings
 	}
+	if o.ClockError > 0 {
+		world += drifts
+	}
 	if len(o.Missing) > 0 {
 		world += misses
 	}
@@ -123,6 +129,9 @@ func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
 	}
 	if len(o.Times) > 0 {
 		dst = AppendTexts(dst, o.Times)
+	}
+	if o.ClockError > 0 {
+		dst = wire.AppendUvarint(dst, uint64(o.ClockError))
 	}
 	if len(o.Missing) > 0 {
 		dst = wire.AppendUvarint(dst, uint64(len(o.Missing)))
@@ -264,7 +273,7 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 		readAscending(&d, &o.Versions)
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world >= 2*timings {
+		if world >= 2*drifts {
 			d.Corrupt(at, "world", "%d", world)
 		}
 		if d.Err() == nil && world&words != 0 {
@@ -282,6 +291,13 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 		if at = d.Offset(); d.Err() == nil && world&timings != 0 {
 			if readAscending(&d, &o.Times); d.Err() == nil && o.Times == nil {
 				d.Corrupt(at, "texts", "times are none")
+			}
+		}
+		if at = d.Offset(); d.Err() == nil && world&drifts != 0 {
+			if n := d.Uvarint("clock error"); n == 0 || n > math.MaxInt64 {
+				d.Corrupt(at, "clock error", "%d ns", n)
+			} else {
+				o.ClockError = int64(n)
 			}
 		}
 		if d.Err() == nil && world&misses != 0 {

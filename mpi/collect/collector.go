@@ -449,9 +449,17 @@ func (c *Collector) unranked() (problems []error) {
 	return problems
 }
 
+// maxClockError is how far times may be off, in nanoseconds, without the trace saying so.
+const maxClockError = 200
+
 // origin returns what the process knows of the run.
 func (p *process) origin() format.Origin {
 	o := format.Origin{World: p.size, Assumptions: p.assumptions}
+	for _, t := range p.threads {
+		if off := t.decoder.ClockError(); off > maxClockError {
+			o.ClockError = max(o.ClockError, off)
+		}
+	}
 	if p.job != 0 {
 		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
 	}

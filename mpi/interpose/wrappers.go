@@ -328,7 +328,7 @@ func (w *wrapper) special(f *spec.Function) {
 	case role.EndsSession:
 		w.First = append(w.First, "forget_session(*session);")
 	case role.Ends:
-		w.First = append(w.First, "atomic_store(&running, 0);")
+		w.First = append(w.First, "atomic_store(&running, 0);", "if (lane_)", "\tcalibrate(lane_);")
 	case role.Switches:
 		if w.Finally = []string{"control(level, asked_name);"}; w.Fails && len(f.Declared()) > 1 {
 			w.Finally = succeeded("control_by_info(key, value);")

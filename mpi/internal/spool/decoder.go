@@ -55,6 +55,7 @@ type Decoder struct {
 	pending []call // calls that have begun, outermost first
 	within  int    // 1 if they are inside a call whose begin was lost
 	skipped uint64 // ends without a begin
+	drift   int64  // by how much the clock was off at most when it was read again, in nanoseconds
 	record  Record
 	err     error
 }
@@ -100,6 +101,7 @@ func (d *Decoder) Segment(data []byte) error {
 	case h.Process != d.header.Process || h.Thread != d.header.Thread:
 		return parseError(offsetProcess, "process", fmt.Errorf("%w: the segment is that of another thread", ErrCorrupt))
 	case h.Sequence == d.header.Sequence+1:
+		d.drift = max(d.drift, d.clock.off(h.clock.latest))
 		d.base, d.off, d.clock = 0, headerSize, h.clock
 	case h.Sequence != d.header.Sequence:
 		return parseError(offsetSequence, "sequence",
@@ -155,6 +157,10 @@ func (d *Decoder) own() error {
 // Skipped returns the number of calls so far that ended and had not begun: their
 // begins were lost. Those that the process knows it lost, the header says.
 func (d *Decoder) Skipped() uint64 { return d.skipped }
+
+// ClockError returns by how many nanoseconds times may be off: as much as they would have been, so far, when the
+// thread read the clock again. It is zero if ticks are nanoseconds of the clock.
+func (d *Decoder) ClockError() int64 { return d.drift }
 
 // Header returns the header of the current segment.
 func (d *Decoder) Header() SegmentHeader { return d.header }
@@ -223,8 +229,11 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		return d.end(&c, number, flags)
 	case recordClock:
 		at := instant{uint64(c.word()), uint64(c.word())}
-		if c.err == nil && d.clock.rate != 0 && !d.clock.set(at) {
-			return false, fmt.Errorf("%w: the clock goes back", ErrCorrupt)
+		if c.err == nil && d.clock.rate != 0 {
+			d.drift = max(d.drift, d.clock.off(at))
+			if !d.clock.set(at) {
+				return false, fmt.Errorf("%w: the clock goes back", ErrCorrupt)
+			}
 		}
 		return false, c.finish()
 	case recordAllocate:

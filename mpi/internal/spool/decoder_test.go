@@ -545,3 +545,27 @@ func BenchmarkDecoder(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*calls), "ns/call")
 	b.ReportMetric(0, "ns/op")
 }
+
+// TestClockError reads clocks that are slewed: by how much times would have been off is told, of one segment and
+// of the next.
+func TestClockError(t *testing.T) {
+	var d Decoder
+	b := newSegment(0) // from 1000 to 3000 ticks, half a nanosecond each, to 51000 ns
+	b.add(recordClock, 0, 0, 5000, 52007)
+	b.add(recordClock, 0, 0, 9000, 54000)
+	next := newSegment(1)
+	binary.LittleEndian.PutUint64(next.data[offsetTicks+8:], 11_000)
+	binary.LittleEndian.PutUint64(next.data[offsetMonotonic+8:], 56_000)
+	checked(next.data)
+	for i, want := range []int64{14, 1000} {
+		if err := d.Segment([]*segmentBuilder{b, next}[i].data); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decodeAll(&d); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.ClockError(); got != want {
+			t.Errorf("segment %d: clocks are off by %d ns, want %d", i, got, want)
+		}
+	}
+}

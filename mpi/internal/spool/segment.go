@@ -211,6 +211,16 @@ func (c *clock) set(i instant) bool {
 	return true
 }
 
+// off returns by how many nanoseconds the time of an instant differs from what it was, 0 where ticks are
+// nanoseconds.
+func (c *clock) off(i instant) int64 {
+	if c.rate == 0 {
+		return 0
+	}
+	off := c.time(i.ticks) - int64(min(i.monotonic, math.MaxInt64))
+	return max(off, -off)
+}
+
 // time returns the time of ticks in nanoseconds.
 func (c *clock) time(ticks uint64) int64 {
 	if c.rate == 0 {

@@ -176,6 +176,14 @@ static __attribute__((noinline)) void publish(struct lane *lane, uint64_t *at, u
 static void tell_process(struct lane *lane);
 static void find_library(void);
 
+/* Returns for how many ticks the clock is known well enough that was read so many ticks after the first time. Two
+   readings so far apart tell how long a tick is; a quarter of that later, the error is that of the readings and a
+   quarter. The clock may be slewed, too: it is read every second or so. */
+static int64_t interval_after(uint64_t since)
+{
+	return since / 4 < UINT64_C(1) << 31 ? (int64_t)(since / 4) : INT64_C(1) << 31;
+}
+
 static slow void calibrate(struct lane *lane)
 {
 	tell_process(lane);
@@ -184,6 +192,7 @@ static slow void calibrate(struct lane *lane)
 		return;
 	both_clocks(&at[1], &at[2]);
 	lane->calibrated = at[1];
+	lane->interval = interval_after(at[1] - load_ticks);
 	publish(lane, at, at + 3, CLOCK, 0, 0);
 }
 

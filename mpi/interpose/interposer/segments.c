@@ -86,6 +86,7 @@ static slow int give_up(struct lane *lane)
 enum { MOST_WORDS = (1 << 27) - 1 };
 
 static void measure_cost(struct header *header, struct slot *slots);
+static int64_t interval_after(uint64_t since);
 
 /* Begins a segment that holds a record of so many words. Returns 0 and gives the
    lane up for a while if there is none to be had. */
@@ -132,6 +133,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 		memset(lane->slots, 0, SLOTS * sizeof *lane->slots);
 	/* What there was no space for before is made up for soon. */
 	lane->calibrated = lane->broken ? 0 : header->ticks[1];
+	lane->interval = interval_after(header->ticks[1] - load_ticks);
 	lane->broken = 0;
 	/* Another thread may be telling the rank, or that it is there. */
 	pthread_mutex_lock(&lanes_lock);

@@ -137,6 +137,7 @@ struct lane {
 	struct slot *slots;    /* SLOTS of them */
 	uint64_t draft[SHORT]; /* of a short record */
 	uint64_t calibrated;   /* ticks of the latest CLOCK */
+	int64_t interval;      /* ticks until the next one */
 	uint32_t thread, sequence;
 	int broken;             /* there was no further segment to be had */
 	uint64_t tries;         /* how often there was a record to write since then */

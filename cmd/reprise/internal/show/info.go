@@ -216,6 +216,9 @@ func (a *Info) printMadeBy(q *cli.Question) {
 			q.Printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
 	}
+	if o.ClockError > 0 {
+		q.Printf("clock: times may be off that of the machine by %s\n", text.Duration(o.ClockError))
+	}
 	a.printMissing(q)
 	a.printPolls(q)
 	if o.World > 0 {
