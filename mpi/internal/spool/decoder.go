@@ -52,6 +52,7 @@ type Decoder struct {
 	off     int // of the next record in data
 	clock   clock
 	latest  int64  // time of the latest record
+	ticks   uint64 // and its ticks
 	pending []call // calls that have begun, outermost first
 	within  int    // 1 if they are inside a call whose begin was lost
 	skipped uint64 // ends without a begin
@@ -101,7 +102,7 @@ func (d *Decoder) Segment(data []byte) error {
 	case h.Process != d.header.Process || h.Thread != d.header.Thread:
 		return parseError(offsetProcess, "process", fmt.Errorf("%w: the segment is that of another thread", ErrCorrupt))
 	case h.Sequence == d.header.Sequence+1:
-		d.drift = max(d.drift, d.clock.off(h.clock.latest))
+		d.drift = max(d.drift, d.clock.off(d.ticks, h.clock.latest))
 		d.base, d.off, d.clock = 0, headerSize, h.clock
 	case h.Sequence != d.header.Sequence:
 		return parseError(offsetSequence, "sequence",
@@ -158,8 +159,8 @@ func (d *Decoder) own() error {
 // begins were lost. Those that the process knows it lost, the header says.
 func (d *Decoder) Skipped() uint64 { return d.skipped }
 
-// ClockError returns by how many nanoseconds times may be off: as much as they would have been, so far, when the
-// thread read the clock again. It is zero if ticks are nanoseconds of the clock.
+// ClockError returns by how many nanoseconds times were off so far, at most, as far as the thread has read the clock
+// again. It is zero if ticks are nanoseconds of the clock.
 func (d *Decoder) ClockError() int64 { return d.drift }
 
 // Header returns the header of the current segment.
@@ -230,7 +231,7 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 	case recordClock:
 		at := instant{uint64(c.word()), uint64(c.word())}
 		if c.err == nil && d.clock.rate != 0 {
-			d.drift = max(d.drift, d.clock.off(at))
+			d.drift = max(d.drift, d.clock.off(d.ticks, at))
 			if !d.clock.set(at) {
 				return false, fmt.Errorf("%w: the clock goes back", ErrCorrupt)
 			}
@@ -301,7 +302,8 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 // time returns the time of ticks. Records come in the order of time: where the
 // clock is found to have been ahead, it stands still until it is right.
 func (d *Decoder) time(ticks int64) int64 {
-	d.latest = max(d.latest, d.clock.time(uint64(ticks)))
+	d.ticks = uint64(ticks)
+	d.latest = max(d.latest, d.clock.time(d.ticks))
 	return d.latest
 }
 

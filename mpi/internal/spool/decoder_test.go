@@ -551,13 +551,16 @@ func BenchmarkDecoder(b *testing.B) {
 func TestClockError(t *testing.T) {
 	var d Decoder
 	b := newSegment(0) // from 1000 to 3000 ticks, half a nanosecond each, to 51000 ns
-	b.add(recordClock, 0, 0, 5000, 52007)
-	b.add(recordClock, 0, 0, 9000, 54000)
+	b.add(recordAllocate, 0, 0, 4000, 0x5000, 64)
+	b.add(recordClock, 0, 0, 5000, 52008) // 8 behind, 4 when memory was allocated
+	b.add(recordRelease, 0, 0, 9000, 0x5000)
+	b.add(recordClock, 0, 0, 9000, 54000) // 16 ahead
+	b.add(recordAllocate, 0, 0, 10_000, 0x5000, 64)
 	next := newSegment(1)
 	binary.LittleEndian.PutUint64(next.data[offsetTicks+8:], 11_000)
 	binary.LittleEndian.PutUint64(next.data[offsetMonotonic+8:], 56_000)
 	checked(next.data)
-	for i, want := range []int64{14, 1000} {
+	for i, want := range []int64{16, 500} {
 		if err := d.Segment([]*segmentBuilder{b, next}[i].data); err != nil {
 			t.Fatal(err)
 		}

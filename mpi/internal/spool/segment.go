@@ -211,14 +211,15 @@ func (c *clock) set(i instant) bool {
 	return true
 }
 
-// off returns by how many nanoseconds the time of an instant differs from what it was, 0 where ticks are
-// nanoseconds.
-func (c *clock) off(i instant) int64 {
-	if c.rate == 0 {
+// off returns by how many nanoseconds times were off that were told up to some ticks, as the clock was read again
+// at an instant: as much of the error then as the ticks are of the way there. It is 0 where ticks are nanoseconds.
+func (c *clock) off(ticks uint64, i instant) int64 {
+	way, all := int64(ticks-c.latest.ticks), int64(i.ticks-c.latest.ticks)
+	if c.rate == 0 || way <= 0 || all <= 0 {
 		return 0
 	}
-	off := c.time(i.ticks) - int64(min(i.monotonic, math.MaxInt64))
-	return max(off, -off)
+	off := math.Abs(float64(c.time(i.ticks)) - float64(min(i.monotonic, math.MaxInt64)))
+	return int64(math.Ceil(min(off*min(float64(way)/float64(all), 1), 1<<61)))
 }
 
 // time returns the time of ticks in nanoseconds.
