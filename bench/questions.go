@@ -139,14 +139,13 @@ func (c *command) writeTraces(dir string) error {
 	if err := c.writeLU(dir); err != nil {
 		return err
 	}
-	if err := c.writeProgram("stencil.other", programs.Stencil2D(32, 32, 110_001)); err != nil {
+	if err := c.writeProgram("stencil.other", programs.Stencil2D(32, 32, 110_001).Timed()); err != nil {
 		return err
 	}
-	return c.writeProgram("stencil", programs.Stencil2D(32, 32, 110_000))
+	return c.writeProgram("stencil", programs.Stencil2D(32, 32, 110_000).Timed())
 }
 
 func (c *command) writeProgram(name string, p programs.Program) error {
-	p = p.Timed()
 	var a merge.Accumulator
 	if err := a.Describe(p.Run()); err != nil {
 		return err
