@@ -9,7 +9,7 @@ import (
 // Draw has times that the trace does not have call by call be drawn from its histograms, if it has any,
 // instead of being means: of the call's signature or, if they are by path, of that after the one before. The
 // min and the max of a signature are those of its first calls on the ranks that had them. What is drawn
-// depends on the seed, the rank and the position of the call, and on nothing else.
+// depends on the seed, the rank and the position of the call, and on nothing else but [Recorded.Together].
 //
 // Extremes on their ranks are due to P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz, "Preserving Time
 // in Large-Scale Communication Traces", ICS 2008, §3.4.
@@ -25,6 +25,9 @@ type draws struct {
 	seed   uint64
 	before map[threadKey]int64 // signature of the call before, by thread
 	given  map[int]extremes    // by signature
+
+	together float64 // the share that is the same on all ranks
+	least    float64 // the sum of the min durations of calls that do something to other ranks, in picoseconds
 }
 
 // extremes say which extremes of a signature its calls have had.
@@ -51,6 +54,8 @@ func (r *Recorded) drawn(c *Call, signature int) (gap, duration Time) {
 	}
 	if c.Local {
 		duration = r.drawnOf(&r.durations, c, signature, previous, ownDuration, minDuration, maxDuration)
+	} else if of := r.durations.Statistics; signature < len(of) && of[signature].Count > 0 {
+		d.least += float64(picoseconds(of[signature].Min))
 	}
 	return gap, duration
 }
@@ -77,7 +82,7 @@ func (r *Recorded) drawnOf(s *timing.Summary, c *Call, signature int, previous i
 	if h == nil {
 		return own
 	}
-	drawn := picoseconds(h.Sample(hashed(r.draws.seed, uint64(c.Rank.Number()), c.Position, uint64(low))))
+	drawn := picoseconds(h.Sample(hashed(r.draws.seed, r.draws.drawnBy(c, low), c.Position, uint64(low))))
 	if mean := meanOf(s, signature); own != mean && mean > 0 {
 		return Time(min(math.Round(float64(drawn)*(float64(own)/float64(mean))), 1<<62))
 	}

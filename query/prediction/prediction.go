@@ -29,7 +29,8 @@ type Options struct {
 	// does not keep it.
 	Seed uint64
 
-	// MaxFollowed is how many calls a run has at most of which the critical path is followed. Zero means the
+	// MaxFollowed is how many calls a run has at most of which the critical path is followed, and of which it is
+	// looked for how many draws are the same on all ranks, see [replay.Recorded.Together]. Zero means the
 	// constant.
 	MaxFollowed uint64
 
@@ -151,30 +152,39 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 			return nil, err
 		}
 	}
-	machine, err := loggps.New(o.Machine, t.Ranks(), recorded)
-	if err != nil {
-		return nil, err
-	}
 	calls, err := callsOf(t)
 	if err != nil {
 		return nil, err
 	}
-	result, err := replay.RunWith(ctx, model, machine, replay.Options{
-		Ended: o.Ended, CriticalPath: calls <= cmp.Or(o.MaxFollowed, MaxFollowed), Seed: o.Seed, Progress: o.Progress,
-	})
-	if err := cmp.Or(err, recorded.Err()); err != nil {
-		return nil, err
-	}
-	run.fill(result)
 	times, err := query.OpenTimes(t)
 	if err != nil {
 		return nil, err
 	}
 	took, err := times.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	few := calls <= cmp.Or(o.MaxFollowed, MaxFollowed)
 	if took != nil {
 		run.Recorded = &took.Run
+		if few {
+			if err := recorded.Together(ctx, model, replay.Time(took.Run)*replay.Nanosecond); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return run, err
+	machine, err := loggps.New(o.Machine, t.Ranks(), recorded)
+	if err != nil {
+		return nil, err
+	}
+	result, err := replay.RunWith(ctx, model, machine, replay.Options{
+		Ended: o.Ended, CriticalPath: few, Seed: o.Seed, Progress: o.Progress,
+	})
+	if err := cmp.Or(err, recorded.Err()); err != nil {
+		return nil, err
+	}
+	run.fill(result)
+	return run, nil
 }
 
 // callsOf returns how many calls all ranks make.
