@@ -113,6 +113,7 @@ func sizeOf(path string) (int64, error) {
 type command struct {
 	directory string
 	calls     uint64 // of the trace that was written last
+	rounds    int
 }
 
 // newCommand builds the program.
@@ -121,7 +122,7 @@ func newCommand() (*command, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &command{directory: directory}
+	c := &command{directory: directory, rounds: rounds}
 	if out, err := exec.Command("go", "build", "-o", c.path("reprise"),
 		"github.com/reprise-trace/reprise/cmd/reprise").CombinedOutput(); err != nil {
 		c.remove()
@@ -199,7 +200,7 @@ func (c *command) median(args []string, trace string) (time.Duration, int64, err
 func (c *command) medians(args []string, trace string) (took, processor time.Duration, most int64, err error) {
 	names := strings.NewReplacer("TRACE", c.path(trace), "OTHER", c.path(trace+".other"), "OUT", c.path("out"))
 	var times, processors []time.Duration
-	for range rounds {
+	for range c.rounds {
 		cmd := exec.Command(c.path("reprise"))
 		for _, a := range args {
 			cmd.Args = append(cmd.Args, names.Replace(a))
