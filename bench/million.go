@@ -14,8 +14,8 @@ info TRACE
 why TRACE
 profile TRACE
 grammar TRACE
-messages TRACE --memory 2GiB
-match TRACE --memory 2GiB
+messages TRACE --memory 6GiB
+match TRACE --memory 6GiB
 diff TRACE OTHER --memory 2GiB
 waits TRACE
 efficiency TRACE --memory 6GiB

@@ -120,6 +120,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
 	switching := make([]bool, len(ranks))
+	held := tally{trace: model.Trace(), what: "different messages", size: messageMemory, ranks: len(ranks)}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		switching[i] = r.SwitchesRecording()
 		all, err := m.operationsOf(ctx, r)
@@ -128,6 +131,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 		} else if err == nil {
 			found[i] = all.messages()
 			sums[i], _ = all.sequences(ctx) // it can only be that ctx is done, which eachRank tells
+		}
+		if err := held.add(len(found[i].counts)); err != nil {
+			stop(err)
 		}
 	})
 	if err != nil {
@@ -163,6 +169,9 @@ type messageKey struct {
 func keyOf(m *semantics.Message) messageKey {
 	return messageKey{m.Communicator, m.Direction, m.Peer, m.Tag}
 }
+
+// messageMemory is what a messageKey of a rank takes in bytes, with its counts and what pairs it with others.
+const messageMemory = 340
 
 // rankMessages are how many messages of each kind a rank sends and receives.
 type rankMessages struct {

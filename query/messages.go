@@ -30,6 +30,9 @@ type Messages struct {
 // held: those of [UniformPairs] do not count.
 var ErrTooManyPairs = errors.New("query: too many pairs of ranks have traffic")
 
+// pairMemory is what a pair takes in bytes, with what who asks makes of it.
+const pairMemory = 800
+
 // maxPairs is the largest number of pairs of a [Traffic].
 const maxPairs = 1 << 23
 
@@ -58,6 +61,7 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 	var mu sync.Mutex // of all.Matrix
 	found := make([]*rankFlows, len(ranks))
 	var pairs atomic.Int64
+	held := tally{trace: m.Trace(), what: "pairs of ranks", size: pairMemory, ranks: len(ranks)}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err = o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
@@ -66,8 +70,13 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 			mu.Lock()
 			defer mu.Unlock()
 			all.Matrix.addAll(found[i])
-		} else if pairs.Add(int64(len(found[i].pairs))) > most {
+			return
+		}
+		n := pairs.Add(int64(len(found[i].pairs)))
+		if n > most {
 			stop(ErrTooManyPairs)
+		} else if err := held.add(len(found[i].pairs)); err != nil {
+			stop(err)
 		}
 	})
 	if err != nil {

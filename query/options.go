@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/memory"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -88,6 +89,26 @@ func (o *Options) ranks(t *trace.Trace, size uint64) ([]int, error) {
 		list = append(list, rank)
 	}
 	return list, nil
+}
+
+// A tally counts what a query holds besides, of ranks of which several are looked at at once.
+type tally struct {
+	trace      *trace.Trace
+	what       string
+	size       uint64 // of one, in bytes, with what who asks makes of it
+	ranks      int    // that are looked at
+	held, done atomic.Uint64
+}
+
+// add counts what is held of another rank. The error, a [*format.MemoryError], takes the ranks that are left to be
+// like those before.
+func (c *tally) add(n int) error {
+	held, done := c.held.Add(uint64(n)), c.done.Add(1)
+	err := memory.Check(c.trace, c.what, held, c.size)
+	if err == nil {
+		return nil
+	}
+	return memory.Check(c.trace, c.what, max(held, wire.MulSat(held, uint64(c.ranks))/done), c.size)
 }
 
 // each calls do for the numbers below n, several at once, and returns the first error
