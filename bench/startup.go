@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -18,7 +19,8 @@ func reportFixed(w io.Writer, installed []*implementation) error {
 		return err
 	}
 	defer c.remove()
-	fmt.Fprintf(w, "\nA program that makes one call: processor time of the whole command in milliseconds, the launcher included, without and with `reprise record` in turn.\n\n")
+	fmt.Fprint(w, "\nA program that makes one call: processor time of the whole command in milliseconds, the ",
+		"launcher included, without and with `reprise record` in turn.\n\n")
 	heads(w, "MPI", "ranks", "not recorded", "recorded", "added", "added, a rank")
 	for _, m := range installed {
 		for _, ranks := range []int{1, 4, 8} {
@@ -28,7 +30,8 @@ func reportFixed(w io.Writer, installed []*implementation) error {
 				if err != nil {
 					return err
 				}
-				with, err := m.launched([]string{c.path("reprise"), "record", "-q", "-o", c.path("run.rpz"), "--"}, ranks)
+				record := []string{c.path("reprise"), "record", "-q", "-o", c.path("run.rpz"), "--"}
+				with, err := m.launched(record, ranks)
 				if err != nil {
 					return err
 				}
@@ -44,7 +47,7 @@ func reportFixed(w io.Writer, installed []*implementation) error {
 // launched returns the processor time, in milliseconds, of a program that makes one call on some ranks, behind
 // another command.
 func (m *implementation) launched(before []string, ranks int) (float64, error) {
-	command := append(append(append([]string{}, before...), m.mpirun...), "-n", strconv.Itoa(ranks), m.program, "rank", "1")
+	command := slices.Concat(before, m.mpirun, []string{"-n", strconv.Itoa(ranks), m.program, "rank", "1"})
 	c := exec.Command(command[0], command[1:]...)
 	c.Dir = filepath.Dir(m.program)
 	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")

@@ -106,7 +106,8 @@ func TestOrigin(t *testing.T) {
 			want = format.Origin{}
 		}
 		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands},
-			{got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}, {got.Times, want.Times}} {
+			{got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions},
+			{got.Times, want.Times}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)
 			}

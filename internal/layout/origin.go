@@ -40,7 +40,8 @@ func originLists(o *format.Origin) []*[]string {
 	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions, &o.Times}
 }
 
-// MergeOrigin adds to o what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of nanoseconds are not known.
+// MergeOrigin adds to o what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of
+// nanoseconds are not known.
 func MergeOrigin(o *format.Origin, p format.Origin) {
 	theirs := originLists(&p)
 	for i, list := range originLists(o) {

@@ -37,7 +37,8 @@ func (r *Recorded) alone(ctx context.Context, model *semantics.Model, share floa
 	again := *r
 	again.threads, again.bounded = make(map[threadKey]*clock), maps.Clone(r.bounded)
 	again.owned = nil
-	again.draws = &draws{seed: r.draws.seed, together: share, before: make(map[threadKey]int64), given: make(map[int]extremes)}
+	again.Draw(r.draws.seed)
+	again.draws.together = share
 	result, err := RunWith(ctx, model, &again, Options{Seed: r.draws.seed})
 	if err != nil {
 		return 0, 0, err
