@@ -17,6 +17,14 @@ type words struct {
 	a, b int64
 }
 
+// Guesses are those of a table.
+type guesses struct {
+	list    []guess // by terminals: what follows
+	last    uint32  // the latest terminal
+	luck    int     // by how much more often they were right than wrong lately
+	skipped uint    // calls that were not guessed
+}
+
 // maxGuesses is how many calls are guessed after: those whose terminals differ in their lowest bits.
 const maxGuesses = 1 << 10
 
@@ -24,22 +32,24 @@ const maxGuesses = 1 << 10
 // are guessed, one of so many.
 const fewGuessed = 16
 
-// guessed returns the guess of the next call, nil if there is none.
-func (t *Table) guessed() *guess {
-	if t.luck < 0 {
-		if t.skipped++; t.skipped%fewGuessed != 0 {
+// next returns the guess of the next call, nil if there is none.
+func (s *guesses) next() *guess {
+	if s == nil || len(s.list) == 0 {
+		return nil
+	}
+	if s.luck < 0 {
+		if s.skipped++; s.skipped%fewGuessed != 0 {
 			return nil
 		}
 	}
-	if len(t.guesses) == 0 {
-		return nil
-	}
-	return &t.guesses[int(t.last)&(len(t.guesses)-1)]
+	return &s.list[int(s.last)&(len(s.list)-1)]
 }
 
-// right counts a guess that was right, and wrong one that was not or was not made.
-func (t *Table) right() { t.luck = min(max(t.luck, 0)+1, fewGuessed) }
-func (t *Table) wrong() { t.luck = max(t.luck-1, -1) }
+// right takes note of a call that was guessed.
+func (s *guesses) right(terminal uint32) {
+	s.luck = min(max(s.luck, 0)+1, fewGuessed)
+	s.last = terminal
+}
 
 // is reports whether a call is as guessed.
 func (g *guess) is(fn int, args []Value) bool {
@@ -54,13 +64,15 @@ func (g *guess) is(fn int, args []Value) bool {
 	return true
 }
 
-// learn takes note of the terminal of the next call, which was there before, in place of a guess that was wrong.
-func (t *Table) learn(g *guess, fn int, args []Value, terminal uint32) {
-	t.wrong()
-	if n := min(len(t.entries), maxGuesses); n > len(t.guesses) {
-		t.guesses = make([]guess, 1<<bits.Len(uint(n-1)))
-		g = &t.guesses[int(t.last)&(len(t.guesses)-1)]
+// learn takes note of the terminal of the next call, in a table of n signatures, in place of a guess that was wrong
+// or not made.
+func (s *guesses) learn(g *guess, n, fn int, args []Value, terminal uint32) {
+	s.luck = max(s.luck-1, -1)
+	if n = min(n, maxGuesses); n > len(s.list) {
+		s.list = make([]guess, 1<<bits.Len(uint(n-1)))
+		g = &s.list[int(s.last)&(len(s.list)-1)]
 	}
+	s.last = terminal
 	if g == nil {
 		return
 	}

@@ -30,10 +30,7 @@ type Table struct {
 	// is zero or a power of two, and at most three of four slots are taken.
 	slots []slot
 
-	guesses []guess // by terminals: what follows
-	last    uint32  // the latest terminal
-	luck    int     // by how much more often they were right than wrong lately
-	skipped uint    // calls that were not guessed
+	guesses *guesses // nil as long as no signature has come again
 }
 
 type entry struct {
@@ -114,10 +111,9 @@ func (t *Table) tryIntern(fn int, n uint64, args []Value) (uint32, error) {
 	if uint(fn) >= uint(len(t.functions)) {
 		return 0, fmt.Errorf("cst: function %d of %d", fn, len(t.functions))
 	}
-	g := t.guessed()
+	g := t.guesses.next()
 	if g.is(fn, args) {
-		t.right()
-		t.last = g.terminal
+		t.guesses.right(g.terminal)
 		e := &t.entries[g.terminal]
 		e.count = wire.AddSat(e.count, n)
 		return g.terminal, nil
@@ -130,9 +126,13 @@ func (t *Table) tryIntern(fn int, n uint64, args []Value) (uint32, error) {
 	}
 	terminal, known := t.intern(arena[start:], n)
 	if known {
-		t.learn(g, fn, args, terminal)
+		if t.guesses == nil {
+			t.guesses = new(guesses)
+		}
+		t.guesses.learn(g, len(t.entries), fn, args, terminal)
+	} else if t.guesses != nil {
+		t.guesses.last = terminal
 	}
-	t.last = terminal
 	return terminal, nil
 }
 
