@@ -74,7 +74,7 @@ func Report(w io.Writer, in Input) error {
 		{"A million ranks",
 			"Whole commands, with what they write, on traces of 2²⁰ ranks with some 10⁹ calls each, and " +
 				"the most memory that was resident: a stencil in three dimensions, without times and with statistics. " +
-				"Times are processor time, medians of three. OTHER is a run of one more iteration.", reportMillion},
+				"Times are processor time, medians of three.", reportMillion},
 		{"Replaying", "Opening the ranks included, of the processor time that the program took, in million calls a second; traces of 100,000 calls and more. On the network, ranks compute for some microseconds before each call, and messages have a latency and a bandwidth. Every call is executed, but in the last columns, where iterations of loops are skipped that are periodic.",
 			func(w io.Writer) error { return reportReplay(w, in.Traces) }},
 		{"Efficiency and waits", "Whole commands: their processor time, and the most memory that was resident. Statistics of times are made up, and iterations of loops are skipped; times of every call are those that `reprise predict --times exact` makes of the same trace, and every call is executed.",
