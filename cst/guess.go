@@ -7,7 +7,7 @@ import "math/bits"
 type guess struct {
 	function int
 	terminal uint32
-	args     []words // nil for those that refer to memory
+	args     []words // none if one of them refers to memory
 }
 
 // Words are those of a Value that refers to nothing, apart so that what other Values refer to stays where it is.

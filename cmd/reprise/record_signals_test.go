@@ -31,51 +31,45 @@ func TestSignalsOfRanks(t *testing.T) {
 				}
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					// A launcher that ends may kill a rank before that has its signal: so there are several attempts.
-					const attempts = 3
-					for attempt := 1; ; attempt++ {
-						untraced, directory := t.TempDir(), t.TempDir()
-						line := m.Launch(2, program, untraced)
-						c := exec.CommandContext(t.Context(), line[0], line[1:]...)
-						c.Env = mpitest.LaunchEnvironment(t)
-						want := delivered(t, c, which, group, untraced)
-						got := delivered(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")},
-							m.Launch(2, program, directory)...), which, group, directory)
-						if got == want {
-							return
-						}
-						if attempt == attempts {
-							t.Fatalf("ranks got %q, and %q without record", got, want)
-						}
-					}
+					sameSignals(t, m, program, func(c *exec.Cmd, directory string) string {
+						return delivered(t, c, which, group, directory)
+					})
 				})
 			}
 		}
 	})
 }
 
+// sameSignals compares what ranks get of signals that are sent to their launcher, without record and with it. A
+// launcher that ends may kill a rank before that has its signal: so there are several attempts.
+func sameSignals(t *testing.T, m *mpitest.MPI, program string, got func(c *exec.Cmd, directory string) string) {
+	t.Helper()
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		untraced, directory := t.TempDir(), t.TempDir()
+		line := m.Launch(2, program, untraced)
+		c := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		c.Env = mpitest.LaunchEnvironment(t)
+		without := got(c, untraced)
+		with := got(recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")},
+			m.Launch(2, program, directory)...), directory)
+		if with == without {
+			return
+		}
+		if attempt == attempts {
+			t.Fatalf("ranks got %q, and %q without record", with, without)
+		}
+	}
+}
+
 // TestSignalsOfTerminal presses Ctrl-C in a terminal of a launcher, and in one of record: ranks get
-// as many signals in both. As above, there are several attempts.
+// as many signals in both.
 func TestSignalsOfTerminal(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
-		program := m.Build(t, "delivered.c")
-		const attempts = 3
-		for attempt := 1; ; attempt++ {
-			untraced, directory := t.TempDir(), t.TempDir()
-			line := m.Launch(2, program, untraced)
-			c := exec.CommandContext(t.Context(), line[0], line[1:]...)
-			c.Env = mpitest.LaunchEnvironment(t)
-			want := pressed(t, c, untraced)
-			got := pressed(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")},
-				m.Launch(2, program, directory)...), directory)
-			if got == want {
-				return
-			}
-			if attempt == attempts {
-				t.Fatalf("ranks got %q, and %q without record", got, want)
-			}
-		}
+		sameSignals(t, m, m.Build(t, "delivered.c"), func(c *exec.Cmd, directory string) string {
+			return pressed(t, c, directory)
+		})
 	})
 }
 

@@ -221,6 +221,9 @@ func (s *stream) readMore() (bool, error) {
 		return false, err
 	}
 	begin := s.offset
+	if cap(s.spare) > 2*s.window {
+		s.spare = nil // there are more threads by now, or it was for a large record
+	}
 	records, n := s.repeats.Expand(s.spare[:0], s.read[:n], begin, s.window)
 	if n == 0 {
 		if s.cutAt > 0 {
