@@ -90,6 +90,26 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// BenchmarkRecord is for -cpu 1,2 too: ranks are recorded while the next lines are read.
+func BenchmarkRecord(b *testing.B) {
+	for _, bt := range benchTraces {
+		b.Run("trace="+bt.name, func(b *testing.B) {
+			text := bt.text(b)
+			b.ReportAllocs()
+			b.SetBytes(int64(len(text)))
+			n := 0
+			for b.Loop() {
+				r := NewReader(bytes.NewReader(text), Options{})
+				if _, err := ReadRanks(r, nil); err != nil {
+					b.Fatal(err)
+				}
+				n = int(r.Stats().Calls)
+			}
+			perEvent(b, n)
+		})
+	}
+}
+
 func BenchmarkWrite(b *testing.B) {
 	for _, bt := range benchTraces {
 		b.Run("trace="+bt.name, func(b *testing.B) {

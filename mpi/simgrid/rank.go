@@ -37,7 +37,7 @@ var functionList = Functions()
 const maxFew = 32
 
 // call records a call, and returns how many bytes more are held.
-func (r *rankRecorder) call(functions []cst.Function, c Call) (more uint64) {
+func (r *rankRecorder) call(c *Call) (more uint64) {
 	if r.recorder == nil && len(r.few) < maxFew {
 		r.few = append(r.few, fewCall{c.Function, c.Args})
 		if c.ID == 0 { // nobody else has the arguments
@@ -46,9 +46,9 @@ func (r *rankRecorder) call(functions []cst.Function, c Call) (more uint64) {
 		return more + callMemory
 	}
 	if r.recorder == nil {
-		r.start(functions)
+		r.start()
 	}
-	r.record(functions, c.Function, c.Args)
+	r.record(c.Function, c.Args)
 	if now := r.recorder.Held(); now > r.held {
 		more, r.held = now-r.held, now
 	}
@@ -56,20 +56,20 @@ func (r *rankRecorder) call(functions []cst.Function, c Call) (more uint64) {
 }
 
 // start has a Recorder record the calls, those so far, too.
-func (r *rankRecorder) start(functions []cst.Function) {
+func (r *rankRecorder) start() {
 	r.recorder, _ = tracer.New(tracer.Options{Bounded: r.bound}) // which has no errors without times
 	for _, c := range r.few {
-		r.record(functions, c.function, c.args)
+		r.record(c.function, c.args)
 	}
 	r.few = nil
 }
 
-func (r *rankRecorder) record(functions []cst.Function, function int, args []cst.Value) {
+func (r *rankRecorder) record(function int, args []cst.Value) {
 	if more := function + 1 - len(r.numbers); more > 0 {
 		r.numbers = append(r.numbers, make([]uint16, more)...)
 	}
 	if r.numbers[function] == 0 {
-		r.numbers[function] = uint16(r.recorder.Declare(functions[function]) + 1)
+		r.numbers[function] = uint16(r.recorder.Declare(functionList[function]) + 1)
 	}
 	r.recorder.Call(int(r.numbers[function])-1, args...)
 }
@@ -77,7 +77,7 @@ func (r *rankRecorder) record(functions []cst.Function, function int, args []cst
 // finish returns the part of the rank.
 func (r *rankRecorder) finish() merge.Part {
 	if r.recorder == nil {
-		r.start(functionList)
+		r.start()
 	}
 	return r.recorder.Finish(r.rank)
 }

@@ -1,8 +1,10 @@
 package simgrid
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -61,6 +64,34 @@ func TestRecord(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRecordShards records lines of several batches with 1 to 5 processors: the trace has the same bytes.
+func TestRecordShards(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range 3*callsPerBatch + 17 {
+		fmt.Fprintf(&text, "%d send 1 0 %d 6\n", random.IntN(7), random.IntN(50))
+	}
+	var first []byte
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for processors := range 5 {
+		runtime.GOMAXPROCS(processors + 1)
+		run, parts, err := Record(NewReader(strings.NewReader(text.String()), Options{}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := merge.Write(&file, run, parts); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = file.Bytes()
+		}
+		if calls := run.Interleaving.Len(); calls != 3*callsPerBatch+17 || !bytes.Equal(file.Bytes(), first) {
+			t.Errorf("%d processors: %d calls in %d bytes, not in %d", processors+1, calls, file.Len(), len(first))
+		}
+	}
 }
 
 // TestRecordStops checks that errors of the input and of progress are returned.

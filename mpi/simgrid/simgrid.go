@@ -79,20 +79,13 @@ package simgrid
 
 import (
 	"fmt"
-	"io"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Call is one line of a trace.
@@ -224,130 +217,4 @@ func splitRank(line []byte) (rank uint64, n int) {
 		return 0, 0
 	}
 	return rank, n + 1
-}
-
-// Source is the source that [Record] names for a run.
-const Source = "SimGrid TI"
-
-// A Recording is what was read of a trace: the run and, until they are taken, the calls of each rank.
-type Recording struct {
-	Run   merge.Run
-	ranks []*rankRecorder // ascending
-	lost  bool            // the order of the ranks
-}
-
-// Len returns the number of ranks that have lines.
-func (r *Recording) Len() int { return len(r.ranks) }
-
-// Part returns the part of the i-th of these, in the order of their numbers. It may be asked for once; for
-// those of different ranks, by several goroutines at once.
-func (r *Recording) Part(i int) merge.Part {
-	need.Index(i, len(r.ranks), "simgrid: part")
-	need.That(r.ranks[i] != nil, "simgrid: a part that was taken")
-	p := r.ranks[i].finish()
-	r.ranks[i] = nil
-	if r.lost && p.Bounded == nil {
-		p.Bounded = new(format.Bounded)
-	}
-	if r.lost {
-		p.Bounded.Unordered = true
-	}
-	return p
-}
-
-// Record reads r to its end and returns the run and the parts of its ranks, for
-// [merge.Write]. It is [ReadRanks] for who wants all parts at once.
-func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
-	recording, err := ReadRanks(r, progress)
-	if err != nil {
-		return merge.Run{}, nil, err
-	}
-	parts := make([]merge.Part, recording.Len())
-	for i := range parts {
-		parts[i] = recording.Part(i)
-	}
-	return recording.Run, parts, nil
-}
-
-// ReadRanks reads r to its end. What it holds grows with the structure found, not with the number of calls;
-// with [Options].Bounded, it does not grow with either. If it is more than [Options].Memory allows, it
-// returns an error that says how much. The run has the ranks up to the last that has lines, or as many as
-// [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few thousand calls and stops
-// with its error. An error of r is returned as it is.
-func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
-	need.That(r != nil, "simgrid: no reader")
-	const callsPerStep = 4096
-	var (
-		functions = Functions()
-		ranks     = make(map[int]*rankRecorder)
-		order     = rankOrder{bound: r.options.Bounded}
-		last      *rankRecorder
-		held      uint64 // bytes
-		ask       = uint64(leastMemory)
-	)
-	if m := r.options.Memory; m > 0 {
-		ask = min(ask, uint64(m))
-	}
-	for calls := 0; ; calls++ {
-		c, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err == nil && progress != nil && calls%callsPerStep == callsPerStep-1 {
-			err = progress()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if last == nil || c.Rank != last.rank {
-			if last = ranks[c.Rank]; last == nil {
-				last = &rankRecorder{rank: c.Rank, bound: r.options.Bounded}
-				ranks[c.Rank] = last
-				held += rankMemory
-			}
-		}
-		held += last.call(functions, c)
-		order.append(c.Rank)
-		if all := held + order.held(); all > ask {
-			if err := r.checkMemory(len(ranks), all); err != nil {
-				return nil, err
-			}
-		}
-	}
-	recording := &Recording{lost: order.lost, ranks: make([]*rankRecorder, 0, len(ranks))}
-	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.finish()}
-	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
-		recording.ranks = append(recording.ranks, ranks[rank])
-		recording.Run.Ranks = max(recording.Run.Ranks, rank+1)
-	}
-	return recording, nil
-}
-
-// A rankOrder has the rank of each line, unless that is more than a trace with a bound can have.
-type rankOrder struct {
-	ranks sequitur.Builder
-	bound int64 // of the bytes of the trace, 0 if there is none
-	lost  bool
-}
-
-func (o *rankOrder) append(rank int) {
-	if o.lost {
-		return
-	}
-	o.ranks.Append(sequitur.Symbol(rank))
-	const perByte, least = 8, 1 << 16 // symbols; as a [tracer.Recorder] has for its calls
-	if n := o.ranks.Symbols(); o.bound > 0 && n > least && int64(n)/perByte > o.bound {
-		*o = rankOrder{lost: true}
-	}
-}
-
-// held returns how many bytes the order takes.
-func (o *rankOrder) held() uint64 { return symbolMemory * uint64(o.ranks.Symbols()) }
-
-// finish returns the order, nil if it was lost.
-func (o *rankOrder) finish() *sequitur.Grammar {
-	if o.lost {
-		return nil
-	}
-	return o.ranks.Finish()
 }
