@@ -193,13 +193,17 @@ func (w *recorders) check(r *Reader) error {
 
 // finish returns what was recorded.
 func (w *recorders) finish(r *Reader) *Recording {
-	recording := &Recording{lost: w.order.lost}
+	n := 0
+	for i := range w.shards {
+		n += len(w.shards[i].ranks)
+	}
+	recording := &Recording{lost: w.order.lost, ranks: make([]*rankRecorder, 0, n)}
 	for i := range w.shards {
 		recording.ranks = slices.AppendSeq(recording.ranks, maps.Values(w.shards[i].ranks))
 	}
 	slices.SortFunc(recording.ranks, func(a, b *rankRecorder) int { return a.rank - b.rank })
 	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: w.order.finish()}
-	if n := len(recording.ranks); n > 0 {
+	if n > 0 {
 		recording.Run.Ranks = max(recording.Run.Ranks, recording.ranks[n-1].rank+1)
 	}
 	return recording
