@@ -216,6 +216,29 @@ func TestRandomClasses(t *testing.T) {
 	}
 }
 
+// TestRandomFortran checks that random programs in Fortran and their slices make the same calls.
+func TestRandomFortran(t *testing.T) {
+	b := newBench(t)
+	if _, err := exec.LookPath(flang); err != nil || b.mpi.Name != "mpich" {
+		t.Skip("Fortran takes Flang and MPICH")
+	}
+	for k := range *programs {
+		number := *first + uint64(k)
+		source := filepath.Join(b.directory, fmt.Sprint("modules", number, ".f90"))
+		if err := os.WriteFile(source, []byte(generateFortran(number)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		whole, sliced, s, err := b.compare(t, source, 2+int(number%3), nil)
+		if err != nil || whole != sliced {
+			t.Errorf("program %d: %v: %s", number, err, difference(whole, sliced))
+			continue
+		}
+		count := s.Counts()[0]
+		t.Logf("program %d: %d calls, %d of %d instructions kept", number, strings.Count(whole, "\n"),
+			count.Kept, count.All)
+	}
+}
+
 // TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls,
 // which groups of operations have data that is needed, whether all are executed (open), and how much is kept.
 func TestPrograms(t *testing.T) {
@@ -255,6 +278,7 @@ func TestPrograms(t *testing.T) {
 		{"wildcards.c", "messages open", 100},
 		{"files.f90", "open", 100},
 		{"results.f90", "", 100},
+		{"arrays.f90", "", 30},
 		{"anysource.f90", "Bcast messages open", 65},
 		{"addresses.c", "Bcast", 100},
 		{"text.c", "", 100},

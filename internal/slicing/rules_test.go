@@ -40,6 +40,21 @@ var rules = []struct{ name, file, old, without string }{
 	{"Trees", "access.go", "a.storeAll(all, linkBytes, all)", ""},
 	{"Throws", "exceptions.go", "c.in.runs && x.mayThrow(c)", "c.in.runs && isThrow(c.callee)"},
 	{"Handlers", "exceptions.go", `base != "" && x.catches(handler, base)`, `base != "" && false`},
+	{"Errors", "errors.go", " || s.costs(k):", ":"},
+	{"ErrorsThatMessagesDecide", "errors.go", "return len(s.got) > 0 ||", "return"},
+	{"Classes", "memory.go", "pts = a.ofClass(pts, slot, target)", "_ = slot"},
+	{"ObjectsOfClasses", "memory.go", "if q.object.function == function {", "if false {"},
+	{"Nodes", "memory.go", "from = a.nodes(from)", "_ = from"},
+	{"ElementsOfContainers", "memory.go", `p.object.made != nil && p.object.made.op == "call"`, "false"},
+	{"Links", "access.go", "		a.storeAll(all, linkBytes, all)\n", ""},
+	{"FieldsOfCopies", "stored.go", "behind, length = at(lo-b.lo), hi-lo", "_, _ = lo, hi"},
+	{"FieldsOfElements", "stored.go", "behind, length = at(offset), c.width", "_ = offset"},
+	{"Bounds", "messages.go", "if a.tags.and(b.tags).isNone() {", "if false {"},
+	{"Growing", "bounds.go", "all.most = mostNumber", "_ = all"},
+	{"Wraps", "bounds.go", "if i.wraps() {", "if false {"},
+	{"Conditions", "bounds.go", "return b.and(conditionsOn(i.block, v))", "return b"},
+	{"Arrays", "access.go", "add(writes, to(i.object.all()), maxSize, false)\n", "_ = writes\n"},
+	{"ArraysOfFortran", "fortran.go", `e.arguments, e.result = "wv", arrayResult`, "return nil"},
 }
 
 // TestRules checks that the tests of this package see that a rule is missing, of each rule of dependence.
@@ -80,7 +95,7 @@ func TestRules(t *testing.T) {
 				t.Fatalf("%v\n%s", err, said)
 			}
 			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m",
-				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses)$",
+				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses|TestRandomFortran)$",
 				"-programs", "6").CombinedOutput()
 			if err == nil {
 				t.Errorf("no test fails without the rule")

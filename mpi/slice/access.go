@@ -41,6 +41,8 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		a.retext(i, e)
 	case linkedResult:
 		a.relink(i, e)
+	case arrayResult:
+		a.fillArray(i)
 	case errnoResult:
 		a.errno = true
 		a.addTo(&i.node, to(a.hidden["errno"].first()))
@@ -148,6 +150,27 @@ func (a *memory) retext(i *instruction, e *effect) {
 	}
 	if i.isAddress() {
 		a.addTo(&i.node, all)
+	}
+}
+
+// fillArray adds what a function of Fortran does that notes memory that is new in its first argument. The elements
+// may be those of what the other arguments reach.
+func (a *memory) fillArray(i *instruction) {
+	if i.object == nil {
+		i.object = a.newObject("memory of "+i.name, 0)
+		i.object.made = i
+	}
+	var from *pointers
+	for _, v := range i.operands[min(1, len(i.operands)):] {
+		from = a.join(from, a.pointsOf(i.block.of, v))
+	}
+	all := a.closure(from)
+	for p := range a.places(all) {
+		a.depend(p.object)
+	}
+	a.store(i.object.all(), maxSize, all)
+	if len(i.operands) > 0 {
+		a.storeAll(a.pointsOf(i.block.of, i.operands[0]), maxSize, to(i.object.first()))
 	}
 }
 
@@ -379,6 +402,9 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 	}
 	if e.name == "realloc" || e.confined {
 		add(writes, i.pts, maxSize, false)
+	}
+	if e.result == arrayResult {
+		add(writes, to(i.object.all()), maxSize, false)
 	}
 	inPlace, isBottom := false, false
 	for k, v := range i.operands {

@@ -96,6 +96,8 @@ type scanner struct {
 	functions []*textFunction
 	byName    map[string]*textFunction
 	failing   map[string]bool // texts of other calls that are errors than those that end the program with one
+
+	exceptions *Exceptions // of the same text, nil if not known
 }
 
 func newScanner(text []byte) *scanner {

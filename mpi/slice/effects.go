@@ -51,10 +51,11 @@ const (
 	linkedResult  // the nodes that its arguments have links to
 	textResult    // a part of a text, see memory.retext
 	reachedResult // what its arguments reach, or memory that is new
+	arrayResult   // none: memory that is new is noted in its first argument
 )
 
-// cPlusPlusEffect is that of functions of the library of C++ that are not known otherwise.
-var cPlusPlusEffect = &effect{name: "a function of the library of C++", arguments: "x", result: reachedResult,
+// cPlusPlusEffect is that of functions of the libraries of C++ and of Fortran that are not known otherwise.
+var cPlusPlusEffect = &effect{name: "a function of the library of the language", arguments: "x", result: reachedResult,
 	confined: true}
 
 var unknownEffect = &effect{name: "a function that is not known", arguments: "b", result: outsideResult,
@@ -120,8 +121,9 @@ var library = func() map[string]*effect {
 	add("access", effect{arguments: "r-", hidden: []string{"files"}})
 	add("remove rename mkdir rmdir unlink", effect{arguments: "r", outputs: true, hidden: []string{"files"}})
 	// new of C++, and delete
-	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t", effect{arguments: "-", result: newResult})
-	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t",
+	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", effect{arguments: "-", result: newResult})
+	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t "+
+		"_ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t",
 		effect{arguments: "-", frees: true})
 	add("__cxa_guard_acquire __cxa_guard_release", effect{arguments: "b"})
 	add("__cxa_pure_virtual __cxa_deleted_virtual", effect{}) // no program calls it

@@ -26,7 +26,7 @@ func ReadErrors(text []byte, x *Exceptions) *Errors {
 	ends := s.errors()
 	e := &Errors{s: s, list: ends, decided: map[int]bool{}}
 	if x != nil {
-		s.failing = x.failing()
+		s.failing, s.exceptions = x.failing(), x
 		e.list = s.errors()
 	}
 	slices.SortFunc(e.list, func(a, b *condition) int { return a.line - b.line })
@@ -255,7 +255,7 @@ func (s *scanner) fail(f *textFunction) (changed bool) {
 			}
 			all := len(b.next) > 0
 			for _, label := range b.next {
-				all = all && (fails[label] || label == b.lands && s.isOutside(b.calls))
+				all = all && (fails[label] || label == b.lands && s.isQuiet(b.calls))
 			}
 			if all || slices.ContainsFunc(b.calls, s.isError) {
 				fails[b.label], again = true, true
@@ -273,14 +273,17 @@ var (
 	stop    = regexp.MustCompile(`i1 (true|false), i1 (true|false)$`)
 )
 
-// isOutside reports whether the last of some calls is of a function outside of the module, which throws nothing
-// that is seen.
-func (s *scanner) isOutside(calls []string) bool {
+// isQuiet reports whether no exception that is seen leaves the last of some calls: it is of a function outside of
+// the module, or of one that lets none pass.
+func (s *scanner) isQuiet(calls []string) bool {
 	if len(calls) == 0 {
 		return false
 	}
 	name := called.FindStringSubmatch(calls[len(calls)-1])[1]
-	return s.byName[name] == nil && !isThrow("@"+name)
+	if s.byName[name] != nil {
+		return s.exceptions != nil && !s.exceptions.mayThrow(ehCall{callee: resolved(s.exceptions.aliases, "@"+name)})
+	}
+	return !isThrow("@" + name)
 }
 
 // isError reports whether a call ends the program with an error.

@@ -478,7 +478,7 @@ func (x *Exceptions) judge() error {
 			return x.errorf(f.handed,
 				"a function is called by a library, and exceptions that leave it are not supported")
 		}
-		f.fail()
+		x.fail(f)
 		for _, p := range f.pads {
 			handlers = append(handlers, p.classes...)
 			if b := f.blocks[p.label]; len(p.classes) > 0 && !b.fails {
@@ -519,7 +519,7 @@ var endsWithError = regexp.MustCompile(
 
 // fail finds the blocks of a function after which nothing comes but an end with an error, or that an exception
 // goes on to others.
-func (f *catcher) fail() {
+func (x *Exceptions) fail(f *catcher) {
 	for again := true; again; {
 		again = false
 		for _, b := range slices.Backward(f.order) {
@@ -534,5 +534,28 @@ func (f *catcher) fail() {
 				b.fails, again = true, true
 			}
 		}
+	}
+	x.failLoops(f)
+}
+
+// failLoops notes that loops fail that nothing leaves but to blocks that fail, such as those that destroy an array.
+func (x *Exceptions) failLoops(f *catcher) {
+	goes := map[*ehBlock]bool{}
+	for _, c := range f.calls {
+		goes[c.in] = goes[c.in] || c.unwind == "" && x.mayThrow(c)
+	}
+	for again := true; again; {
+		again = false
+		for _, b := range slices.Backward(f.order) {
+			if !b.fails && !goes[b] && (b.stops || len(b.next) == 0 || slices.ContainsFunc(b.next, func(label string) bool {
+				next := f.blocks[label]
+				return next == nil || !next.fails && goes[next]
+			})) {
+				goes[b], again = true, true
+			}
+		}
+	}
+	for _, b := range f.order {
+		b.fails = b.fails || !goes[b]
 	}
 }

@@ -118,3 +118,37 @@ func TestReadExceptionsRefused(t *testing.T) {
 		t.Errorf("%v, %v without exceptions", x, err)
 	}
 }
+
+// TestErrorsOfHandlers checks which handlers and constructors of exceptions lead to errors only.
+func TestErrorsOfHandlers(t *testing.T) {
+	const ends, throw = "call void @__cxa_end_catch()\n  ret i32 7", "  call void @__cxa_throw(ptr %e"
+	loop := func(in string) string {
+		return "br label %loop\n\nloop:\n  " + in + "\n  br i1 %c, label %end, label %loop\n\nend:\n" +
+			"  call void @abort()\n  unreachable"
+	}
+	constructor := "  invoke void @make(ptr %e)\n          to label %made unwind label %pad\n\npad:\n" +
+		"  %5 = landingpad { ptr, i32 }\n          cleanup\n  resume { ptr, i32 } %5\n\nmade:\n" + throw
+	for _, tt := range []struct {
+		name, handler, old, new, functions string
+		errors                             int
+	}{
+		{"Abort", "null", ends, "call void @abort()\n  unreachable", "", 1},
+		{"Loop", "null", ends, loop("%5 = call ptr @__cxa_begin_catch(ptr %1)"), "", 1},
+		{"LoopThatExceptionsLeave", "null", ends, loop("%5 = call i32 @thrower(i32 1)"), "", 0},
+		{"LoopThatReturns", "null", ends, strings.Replace(loop("call void @__cxa_end_catch()"), "call void @abort()\n  unreachable", "ret i32 7", 1), "", 0},
+		{"Constructor", "@_ZTI1D", throw, constructor, "define void @make(ptr %p) {\n  ret void\n}\n", 1},
+		{"ConstructorThatThrows", "@_ZTI1D", throw, constructor,
+			"define void @make(ptr %p) {\n  %1 = call i32 @thrower(i32 0)\n  ret void\n}\n", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(throwing("1B", tt.handler), tt.old, tt.new, 1) + "declare void @abort()\n" + tt.functions
+			x, err := ReadExceptions([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ReadErrors([]byte(text), x).Len(); got != tt.errors {
+				t.Errorf("%d errors, want %d", got, tt.errors)
+			}
+		})
+	}
+}

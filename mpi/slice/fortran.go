@@ -151,8 +151,28 @@ func fortranRuntime(name string, i *instruction) *effect {
 		strings.HasPrefix(name, "CharacterCompareScalar"), strings.HasPrefix(name, "SetExponent"),
 		name == "CpuTime", name == "LenTrim1", name == "Index1":
 		e.arguments = "r"
-	default:
+	case readsArrays.MatchString(name):
+		e.arguments = "v"
+	case makesArrays.MatchString(name):
+		e.arguments, e.result = "wv", arrayResult
+	case isIO || strings.HasPrefix(name, "Pause"):
 		return nil
+	default:
+		named := *cPlusPlusEffect
+		if strings.HasPrefix(name, "Random") {
+			named.hidden = []string{"random"}
+		}
+		e = &named
 	}
 	return e
 }
+
+// readsArrays matches functions of Flang's library that compute a number from arrays.
+var readsArrays = regexp.MustCompile(`^((Sum|Product|Maxval|Minval|DotProduct|IAll|IAny|IParity)(Integer|Real)?\d+|` +
+	`DotProductLogical|Count|Any|All|Parity|Norm2_\d+|Size|SizeDim|LboundDim|IsContiguous|PointerIsAssociated(With)?)$`)
+
+// makesArrays matches functions of Flang's library that make an array, or a text, of others: their first argument
+// is where it is noted.
+var makesArrays = regexp.MustCompile(`^(Matmul|Transpose|(Eo|C)shift(Vector)?|Pack|Unpack|Reshape|Spread|` +
+	`Transfer(Size)?|Repeat|Trim|Adjust[lr]|(Sum|Product|Maxval|Minval|Maxloc|Minloc|Count|Any|All|Norm2|Parity|IAll|IAny|` +
+	`IParity|Findloc)(Dim|Integer\d+|Real\d+)?)$`)
