@@ -107,13 +107,13 @@ func generateFortran(number uint64) string {
 	g.line("end module")
 	g.text.WriteString(fortranExternal)
 	g.variables()
-	g.line("integer :: x = 0\ntype(node), pointer :: s\ninteger, target :: a(0:15)\na = 3\ncounts = 2\n"+
+	g.line("integer :: x = 0\ntype(node), pointer :: s\ninteger, target :: a(0:15)\na = 3\ncounts = 2\n" +
 		"s => s1\nsp => s0\ngp => a0\np => a1")
 	g.line("call mpi_init(ierr)\ncall mpi_comm_rank(mpi_comm_world, rank, ierr)\n" +
 		"call mpi_comm_size(mpi_comm_world, ranks, ierr)")
-	g.line("allocate (heap(0:15), other(0:15))\nheap = rank\nother = 7\nca = rank + 1\ncn = 5\ncd = 0\n"+
+	g.line("allocate (heap(0:15), other(0:15))\nheap = rank\nother = 7\nca = rank + 1\ncn = 5\ncd = 0\n" +
 		"ea = 1\neb = 2")
-	g.line("s0%%p => a2\ns1%%p(0:) => s0%%v\nallocate (boxes(0)%%list(0:7), boxes(1)%%list(0:7))\n"+
+	g.line("s0%%p => a2\ns1%%p(0:) => s0%%v\nallocate (boxes(0)%%list(0:7), boxes(1)%%list(0:7))\n" +
 		"boxes(0)%%list = 3\nboxes(1)%%list = rank\nlocal%%p => a1\nauto = 1")
 	g.line("do i1 = 0, 15\na0(i1) = i1 * (rank + 1)\nd0(i1) = i1\nend do\ndo i1 = 0, 3\nnodes(i1)%%p => ca\nend do")
 	g.budget, g.uniform, g.inMain = 8+g.IntN(10), true, true
@@ -134,7 +134,7 @@ func (g *fortran) variables() {
 	g.line("integer :: u0 = 1, u1 = 3, l0 = 2, l1 = 1, r = 0, m, at, to, from\n" +
 		"integer :: i1, i2, i3, i4, i5, i6, w1, w2, w3, w4, w5, w6\n" +
 		"integer :: status(mpi_status_size), requests(2), statuses(mpi_status_size, 2), counts(0:3), counts2(0:3)\n" +
-		"integer :: offsets(0:3), offsets2(0:3), handle\ninteger, target :: auto(0:15)\n"+
+		"integer :: offsets(0:3), offsets2(0:3), handle\ninteger, target :: auto(0:15)\n" +
 		"integer, pointer :: p(:)\n" +
 		"type(node), target :: local\ncharacter(len=12) :: text")
 }
@@ -145,7 +145,7 @@ func (g *fortran) procedure(name string) {
 		"type(node), intent(inout), target :: s\ninteger, intent(out) :: res", name)
 	uniform := g.uniform
 	g.variables()
-	g.line("counts = 2\nu0 = 1\nu1 = 3\nl0 = x\nl1 = s%%n\nr = 0\np => a2\nlocal%%p => a1\nauto = l1\n"+
+	g.line("counts = 2\nu0 = 1\nu1 = 3\nl0 = x\nl1 = s%%n\nr = 0\np => a2\nlocal%%p => a1\nauto = l1\n" +
 		"if (.not. associated(s%%p)) s%%p => a2")
 	g.block()
 	if g.IntN(2) == 0 && !uniform {
@@ -404,7 +404,7 @@ func (g *fortran) decide() {
 	i, w := fmt.Sprint("i", g.depth+1), fmt.Sprint("w", g.depth+1)
 	g.depth++
 	g.line("counts(iand(%s, 3)) = %s\nm = 1\n"+
-	"call mpi_allreduce(counts(1), m, 1, mpi_integer, %s, mpi_comm_world, ierr)\n"+
+		"call mpi_allreduce(counts(1), m, 1, mpi_integer, %s, mpi_comm_world, ierr)\n"+
 		"%s = iand(m, 255)\n"+
 		"do %s = 1, iand(ishft(%s, -1), 3)", g.local(1), g.local(2), g.one("mpi_sum", "mpi_max"), w, i, w)
 	g.communicate()
@@ -436,7 +436,7 @@ func (g *fortran) buffer() (name, datatype string) {
 func (g *fortran) partners() {
 	switch g.IntN(4) {
 	case 0:
-		g.line("to = rank + 1\nif (to == ranks) to = mpi_proc_null\nfrom = rank - 1\n"+
+		g.line("to = rank + 1\nif (to == ranks) to = mpi_proc_null\nfrom = rank - 1\n" +
 			"if (from < 0) from = mpi_proc_null")
 	case 1:
 		g.line("to = ieor(rank, 1)\nif (to >= ranks) to = mpi_proc_null\nfrom = to")
