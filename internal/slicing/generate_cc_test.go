@@ -25,6 +25,7 @@ func generateClasses(number uint64) string {
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 struct E0 {
 	unsigned n;
@@ -42,6 +43,7 @@ struct Base {
 	unsigned a = 1, b = 2, arr[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 	std::vector<unsigned> v, w;
 	std::map<unsigned, unsigned> m;
+	std::unordered_map<unsigned, unsigned> hash;
 	std::string s;
 	Part parts[2];
 	std::unique_ptr<Part> own;
@@ -126,7 +128,7 @@ func (g *classes) value(depth int) string {
 		return g.one("x", "a", "b", fmt.Sprint(1+g.IntN(9), "u"), "arr[x & 7]", "arr[b & 7]", "pick(v, x)",
 			"pick(w, a)",
 			"unsigned(s.size())", "parts[x & 1].y[a & 3]", "parts[0].next->x", "own->next->y[b & 3]",
-			"unsigned(m.size())",
+			"unsigned(m.size())", "unsigned(hash.count(x & 3))",
 			"unsigned(v.size())")
 	}
 	p, q := g.value(depth-1), g.value(depth-1)
@@ -136,7 +138,7 @@ func (g *classes) value(depth int) string {
 
 func (g *classes) target() string {
 	return g.one("a", "b", "arr[x & 7]", "arr[a & 7]", "parts[b & 1].y[x & 3]", "own->x",
-		"parts[1].next->y[a & 3]", "m[x & 3]")
+		"parts[1].next->y[a & 3]", "m[x & 3]", "hash[x & 7]")
 }
 
 // call returns a call of a function of the object.

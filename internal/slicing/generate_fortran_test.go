@@ -257,7 +257,8 @@ func (g *fortran) assign() {
 	case k == 3: // sections
 		g.line("%s = iand(%s + %s, 4095)", g.array(), g.array(), g.local(1))
 	case k == 4:
-		g.line("%s = %s", g.one("s%v", "local%v", "sp%p(0:7)", "ca", "boxes("+g.index(1)+")%list", "nodes("+g.index(3)+")%v"),
+		g.line("%s = %s", g.one("s%v", "local%v", "sp%p(0:7)", "ca", "boxes("+g.index(1)+")%list",
+			"nodes("+g.index(3)+")%v"),
 			g.one(g.array(), "s0%v", "ca", "eb", g.local(1)))
 	default:
 		g.line("%s = %s", g.target(), g.local(2))
@@ -508,8 +509,8 @@ func (g *fortran) communicate() {
 			g.line("call mpi_reduce(%s, receive, %s, mpi_integer, mpi_max, mod(%s, ranks), mpi_comm_world, ierr)\n"+
 				"%s = receive(0)", buffer, same, g.common(1), g.target())
 		} else {
-			g.line("call mpi_allreduce(mpi_in_place, %s, %s, mpi_double_precision, mpi_max, mpi_comm_world, ierr)", buffer,
-				same)
+			g.line("call mpi_allreduce(mpi_in_place, %s, %s, mpi_double_precision, mpi_max, mpi_comm_world, ierr)",
+				buffer, same)
 		}
 	case 13:
 		g.line("at = %s\ncall mpi_allgather(at, 1, mpi_integer, receive, 1, mpi_integer, mpi_comm_world, ierr)\n"+
@@ -524,8 +525,8 @@ func (g *fortran) communicate() {
 			"call mpi_alltoallv(send, counts, offsets, mpi_integer, receive, counts2, offsets2, mpi_integer, "+
 			"mpi_comm_world, ierr)\n%s = receive(1)", g.local(1), g.local(1), g.target())
 	case 15:
-		g.line("call mpi_gather(%s, 2, %s, %s, 2, %s, 0, mpi_comm_world, ierr)", g.one("a0", "ca", "heap"), "mpi_integer",
-			"receive", "mpi_integer")
+		g.line("call mpi_gather(%s, 2, mpi_integer, receive, 2, mpi_integer, 0, mpi_comm_world, ierr)",
+			g.one("a0", "ca", "heap"))
 		g.line("call mpi_scatter(receive, 1, mpi_integer, %s, 1, mpi_integer, 0, mpi_comm_world, ierr)",
 			g.one("a1", "cn", "s0%v"))
 	case 16:

@@ -54,6 +54,9 @@ var rules = []struct{ name, file, old, without string }{
 	{"Wraps", "bounds.go", "if i.wraps() {", "if false {"},
 	{"Conditions", "bounds.go", "return b.and(conditionsOn(i.block, v))", "return b"},
 	{"Arrays", "access.go", "add(writes, to(i.object.all()), maxSize, false)\n", "_ = writes\n"},
+	{"Buckets", "memory.go", "from = a.withoutBuckets(i, from)", ""},
+	{"Frees", "slice.go", `made.op == "call" && `, ""},
+	{"Constructors", "errors.go", "return s.exceptions != nil && ", "return s.exceptions == nil && "},
 	{"ArraysOfFortran", "fortran.go", `e.arguments, e.result = "wv", arrayResult`, "return nil"},
 }
 

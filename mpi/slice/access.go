@@ -2,6 +2,7 @@ package slice
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -175,9 +176,18 @@ func (a *memory) fillArray(i *instruction) {
 }
 
 // isAddress reports whether the result of a call may be an address, and is no number or nothing.
-func (i *instruction) isAddress() bool {
-	kind := i.typ.resolved().kind
-	return kind != intType && kind != floatType && kind != voidType
+func (i *instruction) isAddress() bool { return i.typ.hasAddress() }
+
+func (t *irType) hasAddress() bool {
+	switch t = t.resolved(); t.kind {
+	case intType, floatType, voidType:
+		return false
+	case structType:
+		return slices.ContainsFunc(t.fields, (*irType).hasAddress)
+	case arrayType, vectorType:
+		return t.elem.hasAddress()
+	}
+	return true
 }
 
 // characters returns where the texts and the characters are that a call has to do with.
@@ -457,6 +467,12 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		case 'h':
 			add(reads, pts, 8, false)
 			add(writes, pts, 8, false)
+		case 'p':
+			if v.pointed > 0 {
+				size = v.pointed
+			}
+			add(reads, pts, size, false)
+			add(writes, pts, size, false)
 		case 'f':
 			a.accessFile(pts, reads, writes, add)
 		case 'r', 'b', 'n', 'R', 'B':

@@ -15,9 +15,9 @@ type effect struct {
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
 	// both, 'n' numbers that are read and written, 'f' a file of the C library, 'i' and 'o' 4 bytes that are
-	// read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
-	// handle that is read and written, 'c' a function that is called with what the others point to. The last
-	// one stands for all that follow.
+	// read or written, 'p' an object that is read and written, 'v' memory that is read with all that it points
+	// to, 'x' that is also written, 'h' a handle that is read and written, 'c' a function that is called with
+	// what the others point to. The last one stands for all that follow.
 	arguments string
 	result    result
 	hidden    []string // state of the C library that it reads and writes
@@ -121,7 +121,8 @@ var library = func() map[string]*effect {
 	add("access", effect{arguments: "r-", hidden: []string{"files"}})
 	add("remove rename mkdir rmdir unlink", effect{arguments: "r", outputs: true, hidden: []string{"files"}})
 	// new of C++, and delete
-	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", effect{arguments: "-", result: newResult})
+	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t",
+		effect{arguments: "-", result: newResult})
 	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t "+
 		"_ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t",
 		effect{arguments: "-", frees: true})
@@ -145,6 +146,8 @@ var library = func() map[string]*effect {
 		"_ZNSt8__detail15_List_node_base4swapERS0_S1_ _ZNSt8__detail15_List_node_base10_M_reverseEv",
 		effect{result: linkedResult, copies: true})
 	add("_ZSt11_Hash_bytesPKvmm", effect{arguments: "r-"})
+	add("_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm "+
+		"_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm", effect{arguments: "p-"})
 	add("qsort", effect{arguments: "b--c"})
 	add("bsearch", effect{arguments: "rr--c", result: secondResult})
 	return table

@@ -547,10 +547,13 @@ func (x *Exceptions) failLoops(f *catcher) {
 	for again := true; again; {
 		again = false
 		for _, b := range slices.Backward(f.order) {
-			if !b.fails && !goes[b] && (b.stops || len(b.next) == 0 || slices.ContainsFunc(b.next, func(label string) bool {
+			if b.fails || goes[b] {
+				continue
+			}
+			if b.stops || len(b.next) == 0 || slices.ContainsFunc(b.next, func(label string) bool {
 				next := f.blocks[label]
 				return next == nil || !next.fails && goes[next]
-			})) {
+			}) {
 				goes[b], again = true, true
 			}
 		}

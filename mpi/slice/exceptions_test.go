@@ -135,13 +135,15 @@ func TestErrorsOfHandlers(t *testing.T) {
 		{"Abort", "null", ends, "call void @abort()\n  unreachable", "", 1},
 		{"Loop", "null", ends, loop("%5 = call ptr @__cxa_begin_catch(ptr %1)"), "", 1},
 		{"LoopThatExceptionsLeave", "null", ends, loop("%5 = call i32 @thrower(i32 1)"), "", 0},
-		{"LoopThatReturns", "null", ends, strings.Replace(loop("call void @__cxa_end_catch()"), "call void @abort()\n  unreachable", "ret i32 7", 1), "", 0},
+		{"LoopThatReturns", "null", ends, strings.Replace(loop("call void @__cxa_end_catch()"),
+			"call void @abort()\n  unreachable", "ret i32 7", 1), "", 0},
 		{"Constructor", "@_ZTI1D", throw, constructor, "define void @make(ptr %p) {\n  ret void\n}\n", 1},
 		{"ConstructorThatThrows", "@_ZTI1D", throw, constructor,
 			"define void @make(ptr %p) {\n  %1 = call i32 @thrower(i32 0)\n  ret void\n}\n", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			text := strings.Replace(throwing("1B", tt.handler), tt.old, tt.new, 1) + "declare void @abort()\n" + tt.functions
+			text := strings.Replace(throwing("1B", tt.handler), tt.old, tt.new, 1) + "declare void @abort()\n" +
+				tt.functions
 			x, err := ReadExceptions([]byte(text))
 			if err != nil {
 				t.Fatal(err)

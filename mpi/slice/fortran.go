@@ -169,10 +169,11 @@ func fortranRuntime(name string, i *instruction) *effect {
 
 // readsArrays matches functions of Flang's library that compute a number from arrays.
 var readsArrays = regexp.MustCompile(`^((Sum|Product|Maxval|Minval|DotProduct|IAll|IAny|IParity)(Integer|Real)?\d+|` +
-	`DotProductLogical|Count|Any|All|Parity|Norm2_\d+|Size|SizeDim|LboundDim|IsContiguous|PointerIsAssociated(With)?)$`)
+	`DotProductLogical|Count|Any|All|Parity|Norm2_\d+|Size|SizeDim|LboundDim|IsContiguous|` +
+	`PointerIsAssociated(With)?)$`)
 
 // makesArrays matches functions of Flang's library that make an array, or a text, of others: their first argument
 // is where it is noted.
 var makesArrays = regexp.MustCompile(`^(Matmul|Transpose|(Eo|C)shift(Vector)?|Pack|Unpack|Reshape|Spread|` +
-	`Transfer(Size)?|Repeat|Trim|Adjust[lr]|(Sum|Product|Maxval|Minval|Maxloc|Minloc|Count|Any|All|Norm2|Parity|IAll|IAny|` +
-	`IParity|Findloc)(Dim|Integer\d+|Real\d+)?)$`)
+	`Transfer(Size)?|Repeat|Trim|Adjust[lr]|(Sum|Product|Maxval|Minval|Maxloc|Minloc|Count|Any|All|Norm2|Parity|` +
+	`IAll|IAny|IParity|Findloc)(Dim|Integer\d+|Real\d+)?)$`)

@@ -27,6 +27,8 @@ type memory struct {
 
 	redirects bool // what is written to the console may go elsewhere
 
+	buckets *pointers // those that hash tables have in themselves
+
 	loads  map[rangeKey]*load
 	stored map[storeKey]bool
 
@@ -323,7 +325,13 @@ func (a *memory) transfer(i *instruction) {
 		if i.isRepeated() {
 			by = repeated(by.lo)
 		}
+		if by == everywhere() {
+			from = a.withoutBuckets(i, from)
+		}
 		a.addTo(&i.node, a.step(from, by))
+		if i.isBucket() {
+			a.buckets = a.join(a.buckets, i.pts)
+		}
 	case "load":
 		if i.typ.carries() {
 			a.addTo(&i.node, a.load(of(0), i.typ.bytes()))
@@ -374,6 +382,40 @@ func (a *memory) nodes(pts *pointers) *pointers {
 		}
 	}
 	return of
+}
+
+// isBucket reports whether an address is that of the bucket that a hash table of the library of C++ has in itself.
+func (i *instruction) isBucket() bool {
+	return i.element.kind == namedType && strings.HasPrefix(i.element.name, `%"class.std::_Hashtable`) &&
+		len(i.operands) == 3 && i.operands[2].isNumber && i.operands[2].number == 5
+}
+
+// withoutBuckets returns the places that an address counts from that are not such buckets. Of those, there is none
+// but the first, which the address may be.
+func (a *memory) withoutBuckets(i *instruction, from *pointers) *pointers {
+	if a.buckets == nil {
+		return from
+	}
+	others, buckets := &pointers{}, &pointers{}
+	for p := range a.places(from) {
+		if p.hi == p.lo+1 && a.isOneOf(p, a.buckets) {
+			buckets.add(p)
+		} else {
+			others.add(p)
+		}
+	}
+	a.addTo(&i.node, buckets)
+	return others
+}
+
+// isOneOf reports whether a place is one of those of pointers.
+func (a *memory) isOneOf(p place, pts *pointers) bool {
+	for q := range a.places(pts) {
+		if q == p {
+			return true
+		}
+	}
+	return false
 }
 
 // isAccessed reports whether an address is of nothing but what is read and written there, or a part of that.

@@ -515,7 +515,8 @@ func (s *slicer) keepFrees() (found bool) {
 			continue
 		}
 		for p := range s.memory.places(s.memory.pointsOf(i.block.of, i.operands[0])) {
-			if made := p.object.made; made != nil && made.kept && !i.kept {
+			made := p.object.made // it is freed where it begins
+			if made != nil && made.op == "call" && made.kept && !i.kept && p.contain(at(0)) {
 				s.need(i, made, "allocates what it frees")
 				s.needCalls(i.block.of, i)
 				found = true
