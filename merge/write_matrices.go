@@ -36,7 +36,25 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	if other, ok := m.matrix.Reference(); ok {
 		w.stored[number].referred, w.stored[others[other]].referred = true, true
 	}
+	w.arrays[s] = append(w.arrays[s], number)
 	return int64(number)
+}
+
+// minOfSums is how many bytes a column takes at the least, if sums of rows may take less.
+const minOfSums = 16
+
+// rowSums returns the encoding of values as the sums of the rows of an array of s, or nil if they are not.
+func (w *signatureWriter) rowSums(s *signature, domain int, values []int64) []byte {
+	for _, n := range w.arrays[s] {
+		m := &w.stored[n]
+		if m.domain != domain || m.long() && !m.referred {
+			continue // to read one rank of what is in slices, one of these is read
+		}
+		if columns.AreRowSums(values, m.rows) {
+			return columns.AppendRowSums(nil, n)
+		}
+	}
+	return nil
 }
 
 // matricesOf returns the numbers of the matrices to which the next one of a domain

@@ -27,7 +27,8 @@ type signatureWriter struct {
 	columnNumbers map[string]int64
 	shared        sharedColumns
 	groups        map[*signature]*storedGroup
-	matrices      map[int][]int // the numbers of those of each domain
+	matrices      map[int][]int        // the numbers of those of each domain
+	arrays        map[*signature][]int // and of each signature
 	encodings     *encodings
 	domainKeys    []digest       // of the sets of ranks of each domain
 	matrixKeys    map[int]digest // of the last matrix of each domain
@@ -301,6 +302,11 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind, y
 	if !ok {
 		w.shared.add(parts, int64(len(w.stored)))
 		n = int64(len(w.stored))
+		if len(enc) >= minOfSums {
+			if sums := w.rowSums(s, d, w.columnValues); sums != nil {
+				enc = sums
+			}
+		}
 		w.stored = append(w.stored, storedColumn{domain: d, data: enc, ranks: kind == layout.Rank})
 		w.columnNumbers[key] = n
 	}

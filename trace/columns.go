@@ -58,10 +58,12 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 	return t.signatures.Domains[d].Position(k, position, rank), nil
 }
 
-// What is counted for a column that is kept, in bytes: for each byte of its encoding, and besides.
+// What is counted for a column that is kept, in bytes: for each byte of its encoding, besides, and for
+// each of the sums of rows.
 const (
 	columnPerByte  = 2
 	columnOverhead = 500
+	bytesPerSum    = 8
 )
 
 // A rankColumn is a column or a matrix, or a slice of one.
@@ -114,6 +116,9 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 		if others, err = t.matrices(p, data); err == nil {
 			c.matrix, err = columns.ParseMatrix(data, domain, others)
 		}
+	} else if number, ok := columns.RowSumsOf(data); ok {
+		c.column, err = t.rowSums(p, number)
+		c.size += bytesPerSum * c.column.Len()
 	} else {
 		c.column, err = columns.ParseColumn(data, domain)
 	}
@@ -121,6 +126,27 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 		return nil, t.columnError(k, err)
 	}
 	return keep(t.caches.columns, &t.columns[k], c, c.size), nil
+}
+
+// rowSums returns the column of the sums of the rows of a matrix, which must be of the same domain as the column
+// at p, and not in slices.
+func (t *Trace) rowSums(p *layout.ColumnPlace, number int) (columns.Column, error) {
+	if number >= len(t.signatures.Columns) {
+		return columns.Column{}, layout.Corrupt("sums of column %d of %d", number, len(t.signatures.Columns))
+	}
+	of := &t.signatures.Columns[number]
+	if !of.Matrix || of.Domain != p.Domain || of.Sliced() || p.Sliced() {
+		return columns.Column{}, layout.Corrupt("sums of column %d, which has none", number)
+	}
+	m, err := t.columnAt(number, 0)
+	if err != nil {
+		return columns.Column{}, err
+	}
+	c, ok := columns.RowSums(m.matrix, number)
+	if !ok {
+		return columns.Column{}, layout.Corrupt("sums of column %d, which is too large", number)
+	}
+	return c, nil
 }
 
 // A sliceReader reads a column or a matrix slice by slice. The zero rankColumn is

@@ -27,7 +27,8 @@ func newColumn(d Domain, b body) Column {
 		_, constant := e.Constant()
 		c.ranked = !constant
 	} else {
-		c.ranked = b != nil && !c.Plain()
+		_, sums := b.(*rowSums)
+		c.ranked = b != nil && !c.Plain() && !sums
 	}
 	return c
 }
@@ -61,6 +62,7 @@ const (
 	headDeltas
 	headPieces
 	headRelative
+	headRowSums
 )
 
 // exprBody is an expression as a body.
@@ -226,7 +228,8 @@ func (c Column) AppendBinary(dst []byte) ([]byte, error) {
 	return c.body.append(dst), nil
 }
 
-// ParseColumn decodes a column over domain that fills data. It does not retain data.
+// ParseColumn decodes a column over domain that fills data, unless [RowSumsOf] says that it is another. It does
+// not retain data.
 func ParseColumn(data []byte, domain Domain) (Column, error) {
 	return parse(data, "column", func(d *wire.Decoder) Column { return DecodeColumn(d, domain) })
 }

@@ -11,6 +11,7 @@ var (
 		headDeltas - headColumns:     "deltas",
 		headPieces - headColumns:     "pieces",
 		headRelative - headColumns:   "relative ranks",
+		headRowSums - headColumns:    "sums of rows",
 	}
 	matrixForms = [...]string{
 		headOldSame:       "same rows as another",
