@@ -419,7 +419,8 @@ func (m *model) signatureSection(ctx context.Context, a *Accumulator) (section s
 	w := signatureWriter{
 		size: m.size, functions: m.functions, columns: m.columns, sets: m.sets, streams: m.streams,
 		domainNumbers: make(map[string]int), columnNumbers: make(map[string]int64), shared: make(sharedColumns),
-		matrices: make(map[int][]int), arrays: make(map[*signature][]int), matrixKeys: make(map[int]digest), names: names, encodings: a.encodings,
+		matrices: make(map[int][]int), arrays: make(map[*signature][]int), matrixKeys: make(map[int]digest),
+		names: names, encodings: a.encodings,
 	}
 	section = w.section(ctx, m.signatures)
 	m.encoded = w.encoded

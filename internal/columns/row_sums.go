@@ -22,10 +22,9 @@ func RowSums(m Matrix, number int) (c Column, ok bool) {
 	return newColumn(m.domain, &rowSums{number, values}), ok
 }
 
-// AreRowSums reports whether values are the sums of the rows of m, and m is small enough for [RowSums]. There must
-// be one value for each row.
+// AreRowSums reports whether values are the sums of the rows of m, and m is small enough for [RowSums].
 func AreRowSums(values []int64, m Matrix) bool {
-	return eachRowSum(m, func(sum int64) bool {
+	return len(values) == m.len() && eachRowSum(m, func(sum int64) bool {
 		same := sum == values[0]
 		values = values[1:]
 		return same
