@@ -55,6 +55,18 @@ func (c *costs) of(p pair) cost {
 	return c.each[p.terminal]
 }
 
+// inCalls returns the costs of calls without the gaps before them.
+func (c *costs) inCalls() *costs {
+	in := &costs{each: slices.Clone(c.each), first: cost{duration: c.first.duration}, paths: maps.Clone(c.paths)}
+	for i := range in.each {
+		in.each[i].gap = 0
+	}
+	for p, of := range in.paths {
+		in.paths[p] = cost{duration: of.duration}
+	}
+	return in
+}
+
 // Ticks are chosen so that there are no more than maxTicks, as long as they are not
 // longer than a nanosecond.
 const (

@@ -69,6 +69,18 @@ func (p *pairs) at(position uint64) (at pair, sum uint64) {
 	return at, sum
 }
 
+// before returns the sum of the weights of the positions before one, which is at most the length of the sequence.
+func (p *pairs) before(position uint64) (sum uint64) {
+	switch position {
+	case 0:
+		return 0
+	case p.grammar.Len():
+		return p.total()
+	}
+	_, sum = p.at(position)
+	return sum
+}
+
 // find returns the first position at whose end the sum of the weights exceeds a sum,
 // which must be below the total, its pair, and the sum before it.
 func (p *pairs) find(sum uint64) (position uint64, at pair, before uint64) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/sums"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -97,7 +96,7 @@ func (l *loop) region(ctx context.Context, phase *Region) (*Region, error) {
 			if spans == nil {
 				continue
 			}
-			if g.add(number, s, spans); g.parts > maxParts {
+			if g.add(number, spans, &callCounts{trace: g.trace, shape: s}); g.parts > maxParts {
 				return g, nil
 			}
 		}
@@ -127,7 +126,7 @@ func between(without, with *sums.Measure, of trace.Span) []trace.Span {
 }
 
 // add adds spans of the ranks of a shape.
-func (g *Region) add(number int, s *trace.Shape, spans []trace.Span) {
+func (g *Region) add(number int, spans []trace.Span, of *callCounts) {
 	g.byShape[number] = append(g.byShape[number], spans...)
 	g.parts += len(spans)
 	ranks := g.trace.ShapeRanks(number)
@@ -135,23 +134,5 @@ func (g *Region) add(number int, s *trace.Shape, spans []trace.Span) {
 		g.Rank, g.Position = first, spans[0].First
 	}
 	g.Ranks = g.Ranks.Union(ranks)
-	g.countCalls(s, spans, uint64(ranks.Len()))
-}
-
-// countCalls adds the calls in spans, of so many ranks.
-func (g *Region) countCalls(s *trace.Shape, spans []trace.Span, ranks uint64) {
-	counts := make(map[int]uint64) // by function
-	for _, of := range spans {
-		g.Calls = wire.AddSat(g.Calls, wire.MulSat(of.End-of.First, ranks))
-	}
-	cut, err := cutOf(s.Grammar, spans)
-	if err != nil {
-		return
-	}
-	for x, n := range cut.Occurrences() {
-		counts[g.trace.FunctionOf(int(x))] += n
-	}
-	for _, f := range slices.Sorted(maps.Keys(counts)) {
-		g.addFunction(g.trace.Functions()[f].Name, wire.MulSat(counts[f], ranks))
-	}
+	g.countCalls(of, spans, uint64(ranks.Len()))
 }

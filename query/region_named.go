@@ -68,22 +68,29 @@ type openRegion struct {
 // A threadRegions is the regions that a thread is in, the innermost last.
 type threadRegions struct {
 	open  []openRegion
-	since uint64 // the call after the last marker
+	named map[string]int // how many of open have a name
+	since uint64         // the call after the last marker
+}
+
+// begin begins a region.
+func (g *threadRegions) begin(name string, first uint64) {
+	g.open = append(g.open, openRegion{name, first})
+	g.named[name]++
 }
 
 // end ends the innermost region of a name. It reports false if there is none, or another of the name around it.
 func (g *threadRegions) end(name string) (first uint64, ok bool) {
-	named := func(o openRegion) bool { return o.name == name }
-	i := len(g.open) - 1
-	for i >= 0 && !named(g.open[i]) {
-		i--
-	}
-	if i < 0 {
+	if g.named[name] == 0 {
 		return 0, false
+	}
+	i := len(g.open) - 1
+	for g.open[i].name != name {
+		i--
 	}
 	first = g.open[i].first
 	g.open = slices.Delete(g.open, i, i+1)
-	return first, !slices.ContainsFunc(g.open, named)
+	g.named[name]--
+	return first, g.named[name] == 0
 }
 
 // namedSpans returns the regions of a rank, and the calls of each that are in no region in it. Each thread has its own.
@@ -98,7 +105,7 @@ func namedSpans(r *trace.Rank, t *trace.Trace) (list, own []namedSpan) {
 		}
 		g := threads[c.Thread()]
 		if g == nil {
-			g = new(threadRegions)
+			g = &threadRegions{named: make(map[string]int)}
 			threads[c.Thread()] = g
 		}
 		if n := len(g.open) - 1; n >= 0 && len(own) <= maxParts {
@@ -106,7 +113,7 @@ func namedSpans(r *trace.Rank, t *trace.Trace) (list, own []namedSpan) {
 		}
 		g.since = position + 1
 		if m.begins {
-			g.open = append(g.open, openRegion{m.name, position + 1})
+			g.begin(m.name, position+1)
 		} else if first, ok := g.end(m.name); ok {
 			list = append(list, namedSpan{m.name, trace.Span{First: first, End: position + 1}})
 		}
@@ -148,6 +155,7 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 		if !some {
 			continue
 		}
+		counts := &callCounts{trace: t, shape: s}
 		if alike {
 			r, err := t.Folded(ranks.At(0), nil)
 			if err != nil {
@@ -157,7 +165,7 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 			parts := byName(own)
 			for name, spans := range byName(list) {
 				g := add(name)
-				g.add(number, s, spans)
+				g.add(number, spans, counts)
 				g.setTrips(len(spans))
 				g.own.byShape[number] = parts[name]
 			}
@@ -175,7 +183,7 @@ func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
 			parts := byName(own)
 			for name, spans := range byName(list) {
 				g := add(name)
-				g.addRank(rank, s, spans)
+				g.addRank(rank, spans, counts)
 				g.own.byRank[rank] = parts[name]
 			}
 		}
@@ -234,13 +242,13 @@ func (g *Region) setTrips(n int) {
 }
 
 // addRank adds spans of a rank of a shape.
-func (g *Region) addRank(rank int, s *trace.Shape, spans []trace.Span) {
+func (g *Region) addRank(rank int, spans []trace.Span, of *callCounts) {
 	g.byRank[rank] = spans
 	g.parts += len(spans)
 	if g.Ranks.Len() == 0 || rank < g.Rank {
 		g.Rank, g.Position = rank, spans[0].First
 	}
 	g.Ranks = g.Ranks.Union(rankenc.SetOf(rank))
-	g.countCalls(s, spans, 1)
+	g.countCalls(of, spans, 1)
 	g.setTrips(len(spans))
 }

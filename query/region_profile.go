@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/timing"
@@ -31,15 +32,15 @@ type RegionTime struct {
 	Exclusive *Nanoseconds `json:"exclusive_ns,omitempty"`
 }
 
-// OpenRegionProfile returns how long the ranks of the options are in each region of the trace, as [Times.Activity] has
-// it. It costs that for each region.
+// OpenRegionProfile returns how long the ranks of the options are in each region of the trace. It reads the times of
+// the calls of each rank once, however many regions there are and however they nest, and the boundaries of these.
 func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionProfile, error) {
 	need.That(t != nil, "query: no trace")
 	times, err := OpenTimes(t)
 	if err != nil {
 		return nil, err
 	}
-	p := &RegionProfile{Source: Series}
+	p := &RegionProfile{Source: None}
 	run, err := times.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -51,64 +52,83 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 	if p.Unphased = errors.Is(err, ErrUnphased); err != nil && !p.Unphased {
 		return nil, err
 	}
-	o.Progress = nil
+	all := slices.Clone(regions)
 	for _, g := range regions {
+		if g.own != nil {
+			all = append(all, g.own)
+		}
+	}
+	sums, source, guarantee, err := times.useOf(ctx, all, o)
+	if err != nil {
+		return nil, err
+	}
+	own := sums[len(regions):]
+	for i, g := range regions {
 		r := RegionTime{Region: g}
-		o.Region = g
-		a, err := times.activity(ctx, 0, maxTime, o)
-		if err != nil {
-			return nil, err
-		}
-		n := Nanoseconds(0)
-		for _, of := range a.Ranks {
-			if of.Calls == 0 {
-				continue
-			}
-			if n++; of.Span > r.Max {
-				r.Max, r.MaxRank = of.Span, of.Rank
-			}
-			r.Mean, r.InCalls = r.Mean+of.Span, r.InCalls+of.inCalls()
-		}
+		of, n := &sums[i], Nanoseconds(sums[i].ranks)
 		if n > 0 {
-			r.Mean, r.InCalls = r.Mean/n, r.InCalls/n
-			if r.Exclusive, err = times.exclusive(ctx, g, n, o); err != nil {
-				return nil, err
+			r.Mean, r.InCalls, r.Max, r.MaxRank = of.span/n, of.inCalls/n, of.max, of.maxRank
+			p.Source, p.Guarantee = source, guarantee
+		}
+		if g.own != nil {
+			if n > 0 && !(own[0].unknown && HasThreads(t)) {
+				exclusive := (own[0].span - own[0].inCalls) / n
+				r.Exclusive = &exclusive
 			}
-			p.Source, p.Guarantee = min(p.Source, a.Source), max(p.Guarantee, a.Guarantee)
+			own = own[1:]
 		}
 		p.Regions = append(p.Regions, r)
-	}
-	if best, _, err := times.Known(); err != nil || best == None || len(regions) == 0 {
-		p.Source = None
-		return p, err
 	}
 	return p, nil
 }
 
-// exclusive returns how long n ranks are, in the mean, in a NamedRegion and in no region in it, nor in a call.
-func (t *Times) exclusive(ctx context.Context, g *Region, n Nanoseconds, o Options) (*Nanoseconds, error) {
-	if g.own == nil {
-		return nil, nil
-	}
-	o.Region = g.own
-	a, err := t.activity(ctx, 0, maxTime, o)
-	if err != nil {
-		return nil, err
-	}
-	sum := Nanoseconds(0)
-	for _, of := range a.Ranks {
-		if sum += of.Span - of.inCalls(); of.Outside > of.Span && HasThreads(t.trace) {
-			return nil, nil
-		}
-	}
-	sum /= n
-	return &sum, nil
+// A usesSum is what ranks do in a region. Those that do not come to it do not count among ranks.
+type usesSum struct {
+	regionUse
+	ranks   int
+	max     Nanoseconds // span
+	maxRank int
 }
 
-// inCalls returns how long a rank is in at least one call.
-func (r *RankActivity) inCalls() Nanoseconds {
-	if r.Outside <= r.Span {
-		return r.Span - r.Outside
+// add adds what a rank does.
+func (s *usesSum) add(rank int, u regionUse) {
+	if u.calls > 0 {
+		if s.ranks++; u.span > s.max {
+			s.max, s.maxRank = u.span, rank
+		}
 	}
-	return min(r.Time, r.Span)
+	s.span, s.inCalls, s.unknown = s.span+u.span, s.inCalls+u.inCalls, s.unknown || u.unknown
+}
+
+// useOf returns what the ranks of the options do in regions, and how exact that is.
+func (t *Times) useOf(ctx context.Context, regions []*Region, o Options) (sums []usesSum, source Source,
+	guarantee timing.Guarantee, err error) {
+	ranks, err := o.ranks(t.trace, fewPerRank)
+	if err != nil {
+		return nil, None, timing.Exact, err
+	}
+	sums, o.Progress = make([]usesSum, len(regions)), nil
+	sources, guarantees := make([]Source, len(ranks)), make([]timing.Guarantee, len(ranks))
+	const together = 16 // ranks whose results are held at once: sums are in their order
+	for first := 0; first < len(ranks); first += together {
+		some := ranks[first:min(first+together, len(ranks))]
+		uses := make([][]regionUse, len(some))
+		err = t.eachClock(ctx, some, o, func(i int, c *Clock) (err error) {
+			sources[first+i], guarantees[first+i] = c.Source(), c.Guarantee()
+			uses[i], err = c.uses(t.trace, regions)
+			return err
+		})
+		if err != nil {
+			return nil, None, timing.Exact, err
+		}
+		for i, of := range uses {
+			for n := range of {
+				sums[n].add(some[i], of[n])
+			}
+		}
+	}
+	if len(ranks) == 0 {
+		return sums, None, timing.Exact, nil
+	}
+	return sums, slices.Min(sources), slices.Max(guarantees), nil
 }

@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
@@ -8,14 +9,13 @@ import (
 
 // Cut returns the grammar of parts of what g generates, one after the other: of the symbols at from ≤ position < end
 // of each. The parts must ascend, and must not overlap. It keeps the rules of g that lie in a part as a whole, and costs
-// what reading g does, and O(depth · symbols of a rule) steps for each part. An error is as that of [FromRules].
+// what reading g does, and for each part the symbols of the rules that it begins or ends in. An error is as that of [FromRules].
 func (g *Grammar) Cut(parts ...[2]uint64) (*Grammar, error) {
 	var start []Term
-	last := uint64(0)
+	c := cutter{grammar: g}
 	for _, p := range parts {
-		need.That(last <= p[0] && p[0] <= p[1] && p[1] <= g.Len(), "sequitur: parts that do not ascend")
-		last = p[1]
-		for _, t := range g.terms(p[0], p[1]) {
+		need.That(c.at <= p[0] && p[0] <= p[1] && p[1] <= g.Len(), "sequitur: parts that do not ascend")
+		for t := range c.terms(p[0], p[1]) {
 			if n := len(start) - 1; n >= 0 && start[n].Rule == t.Rule && start[n].Symbol == t.Symbol {
 				start[n].Count += t.Count
 				continue
@@ -26,44 +26,59 @@ func (g *Grammar) Cut(parts ...[2]uint64) (*Grammar, error) {
 	return g.withStart(start)
 }
 
-// terms returns what generates the symbols at from ≤ position < end.
-func (g *Grammar) terms(from, end uint64) []Term {
-	if from == end {
-		return nil
+// A cutter goes through what a grammar generates.
+type cutter struct {
+	grammar *Grammar
+	at      uint64
+	stack   []Term // what comes from there on, the next at the end; nil at first
+}
+
+// push puts the body of a rule before what comes.
+func (c *cutter) push(rule int) {
+	n := len(c.stack)
+	c.stack = slices.AppendSeq(c.stack, c.grammar.Body(rule))
+	slices.Reverse(c.stack[n:])
+}
+
+// terms returns an iterator over what generates the symbols at from ≤ position < end, which are not before those of
+// earlier calls.
+func (c *cutter) terms(from, end uint64) iter.Seq[Term] {
+	return func(yield func(Term) bool) {
+		if from < end && c.stack == nil {
+			c.push(c.grammar.Rules() - 1)
+		}
+		for c.at < end && from < end {
+			t := c.stack[len(c.stack)-1]
+			c.stack = c.stack[:len(c.stack)-1]
+			length := uint64(1)
+			if t.Rule >= 0 {
+				length = c.grammar.RuleLen(t.Rule)
+			}
+			if c.at < from {
+				n := min(t.Count, (from-c.at)/length)
+				c.at += n * length
+				t.Count -= n
+			}
+			if whole := min(t.Count, (end-c.at)/length); c.at >= from && whole > 0 {
+				if !yield(Term{Symbol: t.Symbol, Rule: t.Rule, Count: whole}) {
+					return
+				}
+				c.at += whole * length
+				t.Count -= whole
+			}
+			if t.Count == 0 {
+				continue
+			}
+			if c.at == end {
+				c.stack = append(c.stack, t)
+				return
+			}
+			if t.Count--; t.Count > 0 {
+				c.stack = append(c.stack, t)
+			}
+			c.push(t.Rule)
+		}
 	}
-	body := func(r int) []Term {
-		list := slices.Collect(g.Body(r))
-		slices.Reverse(list)
-		return list
-	}
-	var list []Term
-	stack, skip, left := body(g.Rules()-1), from, end-from // what comes next is at the end
-	for left > 0 {
-		t := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		length := uint64(1)
-		if t.Rule >= 0 {
-			length = g.RuleLen(t.Rule)
-		}
-		n := min(t.Count, skip/length)
-		skip -= n * length
-		if t.Count -= n; t.Count == 0 {
-			continue
-		}
-		if whole := min(t.Count, left/length); skip == 0 && whole > 0 {
-			list = append(list, Term{Symbol: t.Symbol, Rule: t.Rule, Count: whole})
-			left -= whole * length
-			t.Count -= whole
-		}
-		if left == 0 || t.Count == 0 {
-			continue
-		}
-		if t.Count--; t.Count > 0 {
-			stack = append(stack, t)
-		}
-		stack = append(stack, body(t.Rule)...)
-	}
-	return list
 }
 
 // withStart returns the grammar with another start rule.
