@@ -37,7 +37,7 @@ func TestMisuse(t *testing.T) {
 			query.OpenMessages, query.OpenNumbering, query.CheckExact, query.OpenProfile, query.RanksInCalls,
 			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes,
 			query.ComparedTimesOf, query.InStartup, query.InShutdown, query.OutsideRun, query.CompareOutside,
-			query.RunCallsOf,
+			query.RunCallsOf, query.ThreadSpans,
 			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile,
 			query.OpenRankLoops, query.OpenShapeLoops, query.Regions, query.OpenRegion,
 			query.OpenRegionProfile, query.MarkerOf, query.NeedsAll, query.ClocksDiffer,

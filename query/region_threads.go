@@ -55,6 +55,13 @@ func threadStarts(r *trace.Rank, t *trace.Trace) []uint64 {
 	return starts
 }
 
+// ThreadSpans returns the calls of each thread of a rank, if they stand one thread after the other, as in a trace of an
+// archive: otherwise, or if there is one thread, all calls at once. The rank must have calls.
+func ThreadSpans(t *trace.Trace, r *trace.Rank) []trace.Span {
+	need.That(t != nil && r != nil, "query: no rank")
+	return byThread([]trace.Span{{First: 0, End: r.Len()}}, threadStarts(r, t))
+}
+
 // byThread returns spans cut where other threads begin.
 func byThread(spans []trace.Span, starts []uint64) []trace.Span {
 	if len(starts) == 1 {

@@ -88,12 +88,13 @@ func TestRegionsOfThreads(t *testing.T) {
 		own, ownCalls := make(map[string][]callSpan), make(map[string][]callSpan)
 		var parts []merge.Part
 		for thread := range rapid.Int64Range(1, 5).Draw(t, "threads") {
-			r, err := tracer.New(tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")})
+			o := tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}
+			r, err := tracer.New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &threadProgram{recorder: r, thread: thread, numbers: make(map[string]int), regions: regions, calls: calls,
-				own: own, ownCalls: ownCalls}
+			p := &threadProgram{recorder: r, thread: thread, numbers: make(map[string]int), regions: regions,
+				calls: calls, own: own, ownCalls: ownCalls}
 			p.now = rapid.Int64Range(0, 100).Draw(t, "start")
 			p.call("work", "", 1)
 			p.in(t)
@@ -115,8 +116,8 @@ func TestRegionsOfThreads(t *testing.T) {
 			in, inCalls := Nanoseconds(union(regions[g.Name])), Nanoseconds(union(calls[g.Name]))
 			exclusive := Nanoseconds(union(own[g.Name]) - union(ownCalls[g.Name]))
 			if g.Mean != in || g.InCalls != inCalls || *g.Exclusive != exclusive {
-				t.Fatalf("%s takes %v, %v in calls, %v exclusive, want %v, %v, %v", g.Name, g.Mean, g.InCalls, *g.Exclusive,
-					in, inCalls, exclusive)
+				t.Fatalf("%s takes %v, %v in calls, %v exclusive, want %v, %v, %v", g.Name, g.Mean, g.InCalls,
+					*g.Exclusive, in, inCalls, exclusive)
 			}
 			delete(regions, g.Name)
 		}
@@ -142,7 +143,8 @@ func TestRegionsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &threadProgram{recorder: r, numbers: make(map[string]int), regions: make(map[string][]callSpan),
-				calls: make(map[string][]callSpan), own: make(map[string][]callSpan), ownCalls: make(map[string][]callSpan)}
+				calls: make(map[string][]callSpan), own: make(map[string][]callSpan),
+				ownCalls: make(map[string][]callSpan)}
 			p.call("work", "", 1)
 			p.in(t)
 			if overlap { // with all before
@@ -178,8 +180,8 @@ func TestRegionsAtOnce(t *testing.T) {
 			}
 			if profile.Source != a.Source || profile.Guarantee != a.Guarantee || !near(g.Mean, sum) ||
 				!near(g.InCalls, inCalls) {
-				t.Fatalf("%v: %v and %v in calls, by %v, want %v and %v, by %v", g, g.Mean, g.InCalls, profile.Source, sum,
-					inCalls, a.Source)
+				t.Fatalf("%v: %v and %v in calls, by %v, want %v and %v, by %v", g, g.Mean, g.InCalls, profile.Source,
+					sum, inCalls, a.Source)
 			}
 		}
 	})

@@ -8,8 +8,9 @@ import (
 )
 
 // Cut returns the grammar of parts of what g generates, one after the other: of the symbols at from ≤ position < end
-// of each. The parts must ascend, and must not overlap. It keeps the rules of g that lie in a part as a whole, and costs
-// what reading g does, and for each part the symbols of the rules that it begins or ends in. An error is as that of [FromRules].
+// of each. The parts must ascend, and must not overlap. It keeps the rules of g that lie in a part as a whole, and
+// costs what reading g does, and for each part the symbols of the rules that it begins or ends in. An error is as that
+// of [FromRules].
 func (g *Grammar) Cut(parts ...[2]uint64) (*Grammar, error) {
 	var start []Term
 	c := cutter{grammar: g}

@@ -23,6 +23,7 @@ type archive struct {
 	strings   map[uint64]string
 	named     map[string]map[uint64]uint64 // strings that name references, by their types
 	regions   map[uint64]uint64            // names
+	waiting   map[uint64]bool              // regions in which a thread does not compute
 	metrics   map[uint64][]uint64          // members of classes
 	instances map[uint64]uint64            // classes
 	windows   map[uint64]uint64            // communicators
@@ -39,7 +40,8 @@ type archive struct {
 // A location is one with a Location definition, in the order of these.
 type location struct {
 	number, group uint64
-	rank, thread  int // set by place
+	processor     bool // it is a thread of one
+	rank, thread  int  // set by place
 }
 
 type locationGroup struct {
@@ -61,7 +63,7 @@ type comm struct {
 func newArchive() *archive {
 	return &archive{strings: make(map[uint64]string), named: make(map[string]map[uint64]uint64),
 		regions: make(map[uint64]uint64), metrics: make(map[uint64][]uint64), instances: make(map[uint64]uint64),
-		windows: make(map[uint64]uint64)}
+		windows: make(map[uint64]uint64), waiting: make(map[uint64]bool)}
 }
 
 // add takes a record that is no event.
@@ -75,7 +77,7 @@ func (a *archive) add(r *Record) {
 		}
 	case "Region":
 		if _, ok := a.regions[v[0]]; !ok {
-			a.regions[v[0]] = v[1]
+			a.regions[v[0]], a.waiting[v[0]] = v[1], isWaiting(v[4], v[5])
 		}
 	case "MetricClass":
 		a.metrics[v[0]] = slices.Clone(v[3:])
@@ -90,7 +92,8 @@ func (a *archive) add(r *Record) {
 	case "RmaWin":
 		a.windows[v[0]] = v[2]
 	case "Location":
-		a.locations = append(a.locations, location{number: v[0], group: v[4]})
+		a.locations = append(a.locations, location{number: v[0], group: v[4],
+			processor: v[2] == locationCPU || v[2] == locationUnknown})
 	case "LocationGroup":
 		a.groups = append(a.groups, locationGroup{v[0], v[2], v[4]})
 	case "Group":
@@ -225,6 +228,8 @@ const (
 	setCommGroup     = 5
 	setCommSelf      = 6
 	paradigmMPI      = 4
+	locationUnknown  = 0
+	locationCPU      = 1
 )
 
 // worldLocations returns the locations that ranks of MPI's communicators are numbers of, nil if none are defined.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/trace"
@@ -16,6 +17,9 @@ type Semantics struct {
 	archive *archive
 	comms   map[int64]*commOf // by number, as arguments have it
 	groups  []meaning.Group
+
+	once    sync.Once
+	waiting map[string]bool // regions, by name
 }
 
 // A commOf is a communicator as calls use it.
@@ -124,6 +128,41 @@ func areUnique(ranks []int) bool {
 
 // Groups returns the communicators.
 func (s *Semantics) Groups() []meaning.Group { return s.groups }
+
+// The roles of regions in which threads wait for each other, and those of communication. The blocks that threads
+// execute one after the other have roles of their own.
+var (
+	syncRoles = []string{"BARRIER", "IMPLICIT_BARRIER", "CRITICAL", "ORDERED", "FLUSH", "TASK_WAIT", "THREAD_WAIT"}
+	commRoles = []string{"COLL_ONE2ALL", "COLL_ALL2ONE", "COLL_ALL2ALL", "COLL_OTHER", "POINT2POINT", "RMA"}
+)
+
+// isWaiting reports whether a thread does not compute in a region of a role and a paradigm.
+func isWaiting(role, paradigm uint64) bool {
+	name := strings.TrimPrefix(theTable().names["RegionRole"][role], "REGION_ROLE_")
+	return paradigm == paradigmMPI || slices.Contains(syncRoles, name) || slices.Contains(commRoles, name)
+}
+
+// Waits reports whether threads do not compute in regions of a name, but in those within: they are MPI's, or others in
+// which threads wait, by their roles.
+func (s *Semantics) Waits(region string) bool {
+	need.That(s != nil && s.archive != nil, "otf2: no semantics")
+	s.once.Do(func() {
+		s.waiting = make(map[string]bool)
+		for number, name := range s.archive.regions {
+			text := s.archive.strings[name]
+			waits, known := s.waiting[text]
+			s.waiting[text] = s.archive.waiting[number] && (waits || !known)
+		}
+	})
+	return s.waiting[region]
+}
+
+// OnProcessor reports whether a thread of a rank is one of a processor, and no stream of an accelerator.
+func (s *Semantics) OnProcessor(rank, thread int) bool {
+	need.That(s != nil && s.archive != nil, "otf2: no semantics")
+	i := slices.IndexFunc(s.archive.locations, func(l location) bool { return l.rank == rank && l.thread == thread })
+	return i < 0 || s.archive.locations[i].processor
+}
 
 // Of returns what a call means.
 func (s *Semantics) Of(rank int, call *trace.Call) (o meaning.Operation) {

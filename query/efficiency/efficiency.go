@@ -71,14 +71,22 @@ type Run struct {
 }
 
 // A Part is the efficiency of a run, or of a phase of it.
+//
+// In an archive, a thread does not compute in regions of MPI, nor in those in which threads wait for each other, such
+// as barriers; and a thread that is in nested regions, but for the first of a rank, does not compute outside of them.
+// Mean is that of the threads that take part, and so no efficiency exceeds 1.
 type Part struct {
 	Time  query.Nanoseconds `json:"time_ns"`
 	Ideal query.Nanoseconds `json:"ideal_time_ns"` // on a network that takes no time
 
-	Total   query.Nanoseconds `json:"computing_ns"` // of all ranks
-	Mean    query.Nanoseconds `json:"mean_computing_ns"`
-	Max     query.Nanoseconds `json:"max_computing_ns"`
-	MaxRank int               `json:"rank_of_max"`
+	// Threads are those that take part: one of each rank, or all of an archive that make calls.
+	Threads int `json:"threads"`
+
+	Total     query.Nanoseconds `json:"computing_ns"` // of all threads
+	Mean      query.Nanoseconds `json:"mean_computing_ns"`
+	Max       query.Nanoseconds `json:"max_computing_ns"`
+	MaxRank   int               `json:"rank_of_max"`
+	MaxThread int               `json:"thread_of_max"`
 
 	// Factors are nil if nobody computes, or it is not known how long that took.
 	Factors *Factors `json:"efficiency"`
@@ -105,7 +113,8 @@ type Phase struct {
 }
 
 // Open replays a trace on an ideal network, and returns the efficiency of its run. All ranks must have been
-// recorded, with times, each with the calls of one thread. If calls wait for what never happens, as in a run
+// recorded, with times, each with the calls of one thread, or be of an archive of OTF2 with the times of every call:
+// see [Part]. If calls wait for what never happens, as in a run
 // that was cut short, it is a [*replay.DeadlockError]. Without times it is [query.ErrNoTimes].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "efficiency: no model")
@@ -149,6 +158,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	m := &ideal{trace: tr, times: times, run: of, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop,
 		most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
+	if m.archive, err = otf2.SemanticsOf(tr); err != nil {
+		return nil, err
+	}
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
@@ -171,12 +183,17 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		}
 		run.Source, run.Guarantee = min(run.Source, r.clock.Source()), max(run.Guarantee, r.clock.Guarantee())
 		run.Scaled = run.Scaled && r.scaled
-		if err := whole.add(r, []trace.Span{{First: r.first, End: r.end}}, of); err != nil {
-			return nil, err
-		}
-		for i, g := range phases {
-			if err := parts[i].add(r, r.spansIn(g), of); err != nil {
+		for _, t := range r.threads {
+			if t.excluded {
+				continue
+			}
+			if err := whole.add(t, []trace.Span{{First: t.first, End: t.end}}, of); err != nil {
 				return nil, err
+			}
+			for i, g := range phases {
+				if err := parts[i].add(t, t.spansIn(g), of); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -185,7 +202,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return run, nil
 	}
 	for i, g := range phases {
-		if parts[i].ranks > 0 { // it is not before MPI_Init, nor after MPI_Finalize
+		if parts[i].threads > 0 { // it is not before MPI_Init, nor after MPI_Finalize
 			run.Phases = append(run.Phases, Phase{parts[i].part(run.LacksReceives), g})
 		}
 	}
@@ -251,21 +268,22 @@ func checkCalls(t *trace.Trace, most uint64) error {
 // maxCalls is how many calls are executed, unless Options say it.
 const maxCalls = uint64(10_000_000_000)
 
-// Sums are what ranks did in spans.
+// Sums are what threads did in spans.
 type sums struct {
-	ranks         int
+	threads       int
 	visits, ideal []visit     // by the number of the span: in ns as recorded, and in the time of the replay
 	max           replay.Time // computing
 	total         float64     // computing, that may be too much for a Time
 	maxRank       int
+	maxThread     int
 }
 
-// A visit is from when the first rank begins a span to when the last one ends it.
+// A visit is from when the first thread begins a span to when the last one ends it.
 type visit struct{ begin, end int64 }
 
 func newSums() *sums { return &sums{max: -1} }
 
-// addVisit adds what a rank does in the n-th span.
+// addVisit adds what a thread does in the n-th span.
 func addVisit(list *[]visit, n int, begin, end int64) {
 	if n == len(*list) {
 		*list = append(*list, visit{begin, end})
@@ -287,32 +305,32 @@ func lasting(list []visit) float64 {
 	return sum
 }
 
-// add adds spans of a rank of a run.
-func (s *sums) add(r *rank, spans []trace.Span, run *query.RunTimes) error {
+// add adds spans of a thread of a run.
+func (s *sums) add(t *thread, spans []trace.Span, run *query.RunTimes) error {
 	if len(spans) == 0 {
 		return nil
 	}
 	computing := replay.Time(0)
 	for n, of := range spans {
-		begin, err := r.recorded(of.First)
+		begin, err := t.recorded(of.First)
 		if err != nil {
 			return err
 		}
-		if run != nil && r.first > 0 {
+		if run != nil && t.first > 0 {
 			begin = max(begin, run.Begin)
 		}
-		end, err := r.recorded(of.End)
+		end, err := t.recorded(of.End)
 		if err != nil {
 			return err
 		}
-		a, b := r.marked[of.First], r.marked[of.End]
+		a, b := t.marked[of.First], t.marked[of.End]
 		addVisit(&s.visits, n, begin, end)
 		addVisit(&s.ideal, n, int64(a.at), int64(b.at))
 		computing += b.computing - a.computing
 	}
-	s.ranks++
+	s.threads++
 	if s.total += float64(computing); computing > s.max {
-		s.max, s.maxRank = computing, r.number
+		s.max, s.maxRank, s.maxThread = computing, t.rank.number, t.number
 	}
 	return nil
 }
@@ -322,11 +340,11 @@ func (s *sums) part(lacksReceives bool) Part {
 	time, ideal := lasting(s.visits), lasting(s.ideal)/float64(replay.Nanosecond)
 	total, most := s.total/float64(replay.Nanosecond), max(0, float64(s.max))/float64(replay.Nanosecond)
 	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total),
-		Max: query.Nanoseconds(most), MaxRank: s.maxRank}
-	if s.ranks == 0 {
+		Max: query.Nanoseconds(most), MaxRank: s.maxRank, MaxThread: s.maxThread, Threads: s.threads}
+	if s.threads == 0 {
 		return p
 	}
-	mean := total / float64(s.ranks)
+	mean := total / float64(s.threads)
 	p.Mean, p.Longer = query.Nanoseconds(mean), ideal > time
 	if most > 0 && time > 0 {
 		took := max(time, most) // less is only an error of the times
@@ -347,14 +365,14 @@ type Scaling struct {
 	Global                 float64 `json:"global"` // Parallel · ComputationScalability
 }
 
-// Compare compares runs of one program with the first of the fewest ranks, and returns which that is, and how
+// Compare compares runs of one program with the first of the fewest threads, and returns which that is, and how
 // each compares with it: nil if one of the two has no Factors. Computation scalability is the computing of
 // all ranks of the reference over that of a run, for a problem of one size; with weak, for a problem that
 // grows with the ranks, it is that of their means.
 func Compare(runs []*Run, weak bool) (reference int, scaling []*Scaling) {
 	for i, r := range runs {
 		need.That(r != nil, "efficiency: no run to compare")
-		if r.Ranks < runs[reference].Ranks {
+		if r.Threads < runs[reference].Threads {
 			reference = i
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -21,6 +20,7 @@ type ideal struct {
 	every uint64 // executed calls between calls of progress
 	replay.Instant
 	trace    *trace.Trace
+	archive  *otf2.Semantics // nil if the trace was not made of an archive of OTF2
 	recorded *replay.Recorded
 	times    *query.Times
 	run      *query.RunTimes // nil if they are not known
@@ -39,28 +39,15 @@ type ideal struct {
 // A rank describes one of them.
 type rank struct {
 	number int
-	thread int
 	clock  *query.Clock
 
 	means   []mean // by terminal, if the trace does not have the times of every call
 	scaled  bool   // they are the rank's own, or there are none
-	outside []bool // by terminal: the function is not one of MPI
+	outside []bool // by terminal: the thread computes in the call
+	bracket []bracket
 
-	// The run is the calls at first ≤ position < end, but only the gap before the last of them if that is
-	// MPI_Finalize.
-	first, end uint64
-	finalized  bool
-
-	// Counted is the first of them that begins after the last rank has returned from MPI_Init, and gap how
-	// long before it that was.
-	counted uint64
-	gap     replay.Time
-
-	marks     []uint64 // positions that are to be marked, ascending
-	marked    map[uint64]moment
-	came      map[uint64]int64 // when it came to marks in the recorded run, as far as calls before them were read
-	next      uint64           // position behind the last call
-	computing replay.Time
+	threads []*thread // in the order of their calls, which do not alternate
+	last    *thread   // that made the call before
 }
 
 // A mean is that of the gaps before calls, and of how long these take.
@@ -81,16 +68,16 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	if r == nil { // it cannot be read
 		return 0, 0
 	}
-	if r.next == 0 {
-		r.thread = c.Thread
+	t := r.threadAt(c.Position)
+	if t.next == t.begin {
+		t.number = c.Thread
 	}
-	if c.Thread != r.thread {
-		m.fail(fmt.Errorf(
-			"efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
+	if c.Thread != t.number {
+		m.fail(severalThreads(r.number))
 		return 0, 0
 	}
-	m.calls += c.Position + 1 - r.next
-	r.next = c.Position + 1
+	m.calls += c.Position + 1 - t.next
+	t.next = c.Position + 1
 	if m.executed++; m.progress != nil && m.executed%m.every == 0 {
 		m.progress(m.calls)
 	}
@@ -99,24 +86,30 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	}
 	if r.means == nil {
 		before, within = m.recorded.Compute(c)
-		r.come(m.recorded, c.Position)
+		t.come(m.recorded, c.Position)
 	} else if mean := &r.means[c.Terminal]; c.Local {
 		before, within = mean.gap, mean.duration
 	} else {
 		before = mean.gap
 	}
 	switch {
-	case c.Position < r.counted: // in the startup
-		return 0, 0
-	case c.Position == 0:
+	case c.Position == t.begin:
+		before = t.offset
+	case c.Position < t.counted: // in the startup
 		before = 0
-	case c.Position == r.counted:
-		before = min(before, r.gap)
+	case c.Position == t.counted:
+		before = min(before, t.gap)
 	}
-	r.computing += before
+	if c.Position < t.counted {
+		within = 0
+	}
+	if t.computes() && c.Position != t.begin {
+		t.computing += before
+	}
 	if r.outside[c.Terminal] {
-		r.computing += within
+		t.computing += within
 	}
+	t.take(r.bracket[c.Terminal])
 	return before, within
 }
 
@@ -130,30 +123,32 @@ func (m *ideal) endedAt(of *semantics.Rank) (positions []uint64) {
 		return nil
 	}
 	m.ranks[r.number] = r
-	for _, p := range r.marks {
-		positions = append(positions, p-1)
+	for _, t := range r.threads {
+		for _, p := range t.marks {
+			positions = append(positions, p-1)
+		}
 	}
 	return positions
 }
 
-// computingOf returns what is added up of a rank.
+// computingOf returns what is added up of a rank, of whose calls some may be skipped: they are of one thread.
 func (m *ideal) computingOf(of *semantics.Rank) *replay.Time {
-	if r := m.ranks[of.Number()]; r != nil {
-		return &r.computing
+	if r := m.ranks[of.Number()]; r != nil && len(r.threads) == 1 {
+		return &r.threads[0].computing
 	}
 	return nil
 }
 
 // ended takes note of the end of a call that endedAt has returned.
 func (m *ideal) ended(c *replay.Call, start, end replay.Time) {
-	r := m.ranks[c.Rank.Number()]
-	if len(r.marks) == 0 || c.Position+1 != r.marks[0] { // one of another thread
+	t := m.ranks[c.Rank.Number()].threadAt(c.Position)
+	if len(t.marks) == 0 || c.Position+1 != t.marks[0] { // one of another thread
 		return
 	}
-	if r.finalized && c.Position+1 == r.end {
+	if t.finalized && c.Position+1 == t.end {
 		end = start
 	}
-	r.mark(end)
+	t.mark(end)
 }
 
 // fail ends the replay.
@@ -164,66 +159,9 @@ func (m *ideal) fail(err error) {
 	}
 }
 
-// mark marks the next position that is to be marked, to which the rank comes at a time.
-func (r *rank) mark(at replay.Time) {
-	r.marked[r.marks[0]] = moment{at, r.computing}
-	r.marks = r.marks[1:]
-}
-
-// come takes note of when the rank comes to a mark in the recorded run, which is read at the call before it.
-func (r *rank) come(times *replay.Recorded, before uint64) {
-	marked := len(r.marks) > 0 && before+1 == r.marks[0]
-	if !marked && before > 0 {
-		return
-	}
-	t, ok := times.Last()
-	if ok && before == 0 {
-		r.came[0] = t.Start
-	}
-	if ok && marked {
-		r.came[before+1] = r.after(t.Start, t.Duration, before+1)
-	}
-}
-
-// recorded returns when the rank came to a position in the recorded run.
-func (r *rank) recorded(position uint64) (int64, error) {
-	if at, ok := r.came[position]; ok {
-		return at, nil
-	}
-	if position == 0 {
-		start, _, err := r.clock.Time(0)
-		return start, err
-	}
-	start, duration, err := r.clock.Time(position - 1)
-	return r.after(start, duration, position), err
-}
-
-// after returns when the rank comes to a position, by the times of the call before that.
-func (r *rank) after(start, duration int64, position uint64) int64 {
-	if r.finalized && position == r.end {
-		return start
-	}
-	return wire.AddTimes(start, duration)
-}
-
-// spansIn returns the spans of a region that are in the run.
-func (r *rank) spansIn(g *query.Region) []trace.Span {
-	spans := slices.Clone(g.Spans(r.number))
-	for i := range spans {
-		if g.Kind == query.TimesRegion {
-			spans[i].First, spans[i].End = max(spans[i].First, r.first), min(spans[i].End, r.end)
-		}
-	}
-	return slices.DeleteFunc(spans, func(s trace.Span) bool {
-		return s.First < r.first || s.End > r.end || s.First >= s.End
-	})
-}
-
 // rank returns a rank before its first call, nil if it cannot be read.
 func (m *ideal) rank(of *trace.Rank) *rank {
-	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment),
-		came:    make(map[uint64]int64),
-		outside: make([]bool, of.Terminals())}
+	r := &rank{number: of.Number(), scaled: true, outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
 		err = query.ErrNoTimes
@@ -232,49 +170,30 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 		m.fail(err)
 		return nil
 	}
-	calls := query.RunCallsOf(m.trace, of)
-	r.first, r.end, r.finalized = calls.First, calls.End, calls.Finalized
-	if err := r.setCounted(m.run); err != nil {
-		m.fail(err)
-		return nil
-	}
 	functions := m.trace.Functions()
+	r.bracket = make([]bracket, of.Terminals())
 	for terminal := range r.outside {
 		name := functions[of.Function(uint32(terminal))].Name
-		r.outside[terminal] = spec.Base(name) == name
+		r.outside[terminal] = spec.Base(name) == name && !m.waits(name)
+		if m.archive != nil && (name == "Enter" || name == "Leave") {
+			call := of.Call(uint32(terminal))
+			if region, begins, ok := query.MarkerOf(&call); ok {
+				r.bracket[terminal] = bracket{enters: begins, leaves: !begins, waits: m.waits(region)}
+			}
+		}
+	}
+	if err := m.setThreads(r, of); err != nil {
+		m.fail(err)
+		return nil
 	}
 	if r.clock.Source() != query.Series {
 		r.setMeans(m.times.RankLoops(of), of)
 	}
-	r.marks = append(r.marks, r.first, r.counted, min(r.counted+1, r.end), r.end)
-	for _, g := range m.phases {
-		for _, s := range r.spansIn(g) {
-			r.marks = append(r.marks, s.First, s.End)
-		}
-	}
-	slices.Sort(r.marks)
-	if r.marks = slices.Compact(r.marks); r.marks[0] == 0 {
-		r.mark(0)
-	}
 	return r
 }
 
-// setCounted finds the first call after the startup of a run.
-func (r *rank) setCounted(run *query.RunTimes) error {
-	r.counted, r.gap = r.first, math.MaxInt64
-	if run == nil || r.first == 0 {
-		return nil
-	}
-	first, _, err := r.clock.Positions(run.Begin, math.MaxInt64)
-	for r.counted = max(r.counted, first); err == nil && r.counted < r.end; r.counted++ {
-		var start int64
-		if start, err = r.clock.Start(r.counted); start >= run.Begin {
-			r.gap = picoseconds(float64(wire.SubTimes(start, run.Begin)))
-			return err
-		}
-	}
-	return err
-}
+// waits reports whether a thread of an archive does not compute in a region.
+func (m *ideal) waits(region string) bool { return m.archive != nil && m.archive.Waits(region) }
 
 // setMeans sets the means of calls and of the gaps before them.
 func (r *rank) setMeans(loops *query.Loops, of *trace.Rank) {

@@ -135,8 +135,11 @@ func warnOfPrograms(q *cli.Question, paths []string, called [][]string) {
 func (a *Efficiency) print(q *cli.Question) {
 	if len(a.Traces) == 1 {
 		r := a.Traces[0].Run
-		q.Printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"),
-			answers.EfficiencyTimes(r))
+		who := text.Plural(r.Ranks, "rank")
+		if a.threads() {
+			who += ", " + text.Plural(r.Threads, "thread")
+		}
+		q.Printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), who, answers.EfficiencyTimes(r))
 		a.printRuns(q)
 		printPhases(q, r)
 		for _, note := range answers.EfficiencyNotes(r) {
@@ -172,6 +175,11 @@ func (a *Efficiency) print(q *cli.Question) {
 			q.Printf("\n%s: %s\n", text.Printable(t.Trace), note)
 		}
 	}
+}
+
+// threads reports whether ranks of a trace have several threads that take part.
+func (a *Efficiency) threads() bool {
+	return slices.ContainsFunc(a.Traces, func(t traceEfficiency) bool { return t.Threads > t.Ranks })
 }
 
 // maxTitle is how long the name of a trace is as the title of a column.
@@ -233,12 +241,21 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 	if several {
 		row("ranks", func(t *traceEfficiency) string { return text.Count(t.Ranks) })
 	}
+	of := "ranks"
+	if a.threads() {
+		if of = "threads"; several {
+			row("threads", func(t *traceEfficiency) string { return text.Count(t.Threads) })
+		}
+	}
 	row("time", func(t *traceEfficiency) string { return text.Duration(t.Time) })
 	row("time on an ideal network", func(t *traceEfficiency) string { return text.Duration(t.Ideal) })
-	row("computing, mean of ranks", func(t *traceEfficiency) string { return text.Duration(t.Mean) })
+	row("computing, mean of "+of, func(t *traceEfficiency) string { return text.Duration(t.Mean) })
 	most, indent := "computing, max", ""
 	if !several {
 		most += fmt.Sprintf(", rank %d", a.Traces[0].MaxRank)
+		if a.threads() {
+			most += fmt.Sprintf(", thread %d", a.Traces[0].MaxThread)
+		}
 	}
 	row(most, func(t *traceEfficiency) string { return text.Duration(t.Max) })
 	if several {
