@@ -15,16 +15,18 @@ import (
 //
 // It replays the run without a network, once with draws apart, and if that takes longer than the run did
 // without the min durations of its calls, once with the same draws. In between, the time is taken to be
-// linear. It must come after all else that r is told.
-func (r *Recorded) Together(ctx context.Context, model *semantics.Model, took Time) error {
+// linear. It must come after all else that r is told. Progress, unless it is nil, is called as that of [Options]
+// in each of these replays, of which it is told how many came before.
+func (r *Recorded) Together(ctx context.Context, model *semantics.Model, took Time,
+	progress func(before int, calls uint64)) error {
 	if r.draws == nil {
 		return nil
 	}
-	apart, least, err := r.alone(ctx, model, 0)
+	apart, least, err := r.alone(ctx, model, 0, progress)
 	if err != nil || apart <= took-least {
 		return err
 	}
-	same, _, err := r.alone(ctx, model, 1)
+	same, _, err := r.alone(ctx, model, 1, progress)
 	if err == nil && same < apart {
 		r.draws.together = min(float64(apart-(took-least))/float64(apart-same), 1)
 	}
@@ -33,13 +35,18 @@ func (r *Recorded) Together(ctx context.Context, model *semantics.Model, took Ti
 
 // alone returns how long the run takes without a network, if such a share of the draws is the same, and how
 // long its calls take that do something to other ranks if each takes its min: of the ranks the mean.
-func (r *Recorded) alone(ctx context.Context, model *semantics.Model, share float64) (took, least Time, err error) {
+func (r *Recorded) alone(ctx context.Context, model *semantics.Model, share float64,
+	progress func(before int, calls uint64)) (took, least Time, err error) {
 	again := *r
 	again.threads, again.bounded = make(map[threadKey]*clock), maps.Clone(r.bounded)
 	again.owned = nil
 	again.Draw(r.draws.seed)
 	again.draws.together = share
-	result, err := RunWith(ctx, model, &again, Options{Seed: r.draws.seed})
+	o := Options{Seed: r.draws.seed}
+	if progress != nil {
+		o.Progress = func(calls uint64) { progress(int(share), calls) }
+	}
+	result, err := RunWith(ctx, model, &again, o)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -37,7 +37,8 @@ type Options struct {
 	// Ended, unless it is nil, is called with each call when it ends: see [replay.Options].
 	Ended func(c *replay.Call, start, end replay.Time)
 
-	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
+	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped. If
+	// the run is replayed several times, a call counts as a share in each.
 	Progress func(calls uint64)
 }
 
@@ -168,7 +169,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if took != nil {
 		run.Recorded = &took.Run
 		if few {
-			if err := recorded.Together(ctx, model, replay.Time(took.Run)*replay.Nanosecond); err != nil {
+			whole := replay.Time(took.Run) * replay.Nanosecond
+			if err := recorded.Together(ctx, model, whole, o.ofReplays(calls)); err != nil {
 				return nil, err
 			}
 		}
@@ -185,6 +187,23 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	run.fill(result)
 	return run, nil
+}
+
+// replays is how often a run is replayed, at the most: twice to tell which draws are the same on all ranks.
+const replays = 3
+
+// ofReplays returns what tells the progress of the replays of so many calls before the last, or nil if nobody is
+// told. As soon as it is called, that of the last is what is left.
+func (o *Options) ofReplays(calls uint64) func(before int, done uint64) {
+	tell := o.Progress
+	if tell == nil {
+		return nil
+	}
+	share := func(before int, done uint64) { tell(calls/replays*uint64(before) + done/replays) }
+	return func(before int, done uint64) {
+		share(before, done)
+		o.Progress = func(done uint64) { share(replays-1, done) }
+	}
 }
 
 // callsOf returns how many calls all ranks make.
