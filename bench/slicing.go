@@ -25,6 +25,12 @@ var slicedPrograms = []struct{ source, about string }{
 	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"},
 	{"sweep.c", "a sweep from all corners"},
 	{"converge.c", "a stencil, until it converges"}, {"worker.c", "a master that hands tasks to workers"},
+	{"arrays.f90", "arrays that are allocated, summed and shifted"},
+	{"amg.c", "multigrid with tables of functions"},
+	{"minife.cc", "finite elements, templates and std::map"},
+	{"halo.cc", "fields of virtual classes on a mesh"},
+	{"particles.cc", "particles that move to other ranks"},
+	{"heat.cc", "a grid, with classes that own requests"},
 }
 
 const slicedRanks = 4
@@ -37,6 +43,7 @@ var largePrograms = []struct {
 	ranks         int
 	published     string // seconds and memory of FACT, of a class that is as large
 }{
+	{"lulesh.cc", "hexahedra, fields by pointers to members", nil, 8, "– | –"},
 	{"null.c", "MPI_Init and MPI_Finalize", nil, 64, "– | –"},
 	{"cg.F", "47 GB of arrays", []string{"-DN=1400000"}, 64, "– | –"},
 	{"mg.c", "39 GB of arrays", []string{"-DN=320"}, 64, "– | –"},
@@ -83,7 +90,7 @@ func reportSlicing(w io.Writer, only string) error {
 		return err
 	}
 	directory := filepath.Join(strings.TrimSpace(string(out)), "testdata", "programs")
-	heads(w, "program", "pattern", "ranks", "instructions", "kept", "calls", "executed", "slicing, s",
+	heads(w, "program", "pattern", "ranks", "instructions", "kept", "calls", "executed", "slicing, processor s",
 		"recorded, s", "memory, MB", "whole, s", "memory, MB", "calls of the run", "diff",
 		"FACT, s", "memory, MB")
 	for _, p := range slicedPrograms {
@@ -107,19 +114,17 @@ func (s *slicedProgram) row(w io.Writer, about string, ranks int, only, publishe
 	if !strings.Contains(name, only) {
 		return nil
 	}
-	begun := time.Now()
-	answer, err := s.slice()
+	answer, took, err := s.slice()
 	if err != nil {
 		return err
 	}
-	took := time.Since(begun).Seconds()
 	seconds, memory, err := s.record("sliced", ranks)
 	if err != nil {
 		return err
 	}
 	whole, wholeMemory, equal := "–", "–", "–"
 	if both {
-		if _, err := s.slice("--whole"); err != nil {
+		if _, _, err := s.slice("--whole"); err != nil {
 			return err
 		}
 		t, m, err := s.record("whole", ranks)
@@ -176,16 +181,18 @@ type sliceAnswer struct {
 	Calls    []any `json:"call_sites"`
 }
 
-// slice slices the program. It has one name, whole or not, as this is an argument of MPI_Init.
-func (s *slicedProgram) slice(flags ...string) (*sliceAnswer, error) {
+// slice slices the program, and returns how many seconds of a processor that takes, of compilers, too. It has one
+// name, whole or not, as this is an argument of MPI_Init.
+func (s *slicedProgram) slice(flags ...string) (answer *sliceAnswer, seconds float64, err error) {
 	args := append([]string{"slice", "--json", "--mpicc", s.mpi.mpicc, "-o", s.path("program")}, flags...)
 	args = append(append(args, "--"), s.flags...)
-	out, err := exec.Command(s.path("reprise"), append(args, s.source, "-lm")...).Output()
+	c := exec.Command(s.path("reprise"), append(args, s.source, "-lm")...)
+	out, err := c.Output()
 	if err != nil {
-		return nil, fmt.Errorf("reprise %s: %w", strings.Join(args, " "), err)
+		return nil, 0, fmt.Errorf("reprise %s: %w", strings.Join(args, " "), err)
 	}
-	answer := new(sliceAnswer)
-	return answer, json.Unmarshal(out, answer)
+	answer = new(sliceAnswer)
+	return answer, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), json.Unmarshal(out, answer)
 }
 
 // record records the program in a trace of a name, and returns how many seconds that takes, and how many

@@ -3,6 +3,7 @@
 package slicing
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -13,51 +14,69 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
+// Tests that see most rules: programs in C with all kinds of data, and random ones.
+const (
+	someTests   = "TestPrograms/^(exchange|memory|strides|text|addresses|is|bt|worker)[.]|TestRandom$"
+	sourceTests = "TestSources"
+	unitTests   = "slice" // those of package slice
+
+	preciseTests   = "TestPrograms/^(halo|operators|minife)" // which say how much is kept
+	classTests     = preciseTests + "|TestRandomClasses"
+	exceptionTests = "TestPrograms/^exceptions|TestRandomClasses"
+)
+
 // rules are the rules by which package slice finds what is needed, each with the text that carries it and what
-// that is without the rule, in a file of the package.
-var rules = []struct{ name, file, old, without string }{
-	{"Control", "slice.go", `s.need(b.last(), i, "decides whether it runs")`, "_ = b"},
-	{"Phi", "slice.go", `s.need(c.last(), i, "decides which value it has")`, "_ = c"},
-	{"Operand", "slice.go", `s.needValue(i, v, "uses it")`, "_ = v"},
-	{"Argument", "slice.go", `s.needValue(i, i.operands[p.number], "is an argument")`, ""},
+// that is without the rule, in a file of the package, and the tests that see that it is missing.
+var rules = []struct{ name, file, old, without, by string }{
+	{"Control", "slice.go", `s.need(b.last(), i, "decides whether it runs")`, "_ = b", someTests},
+	{"Phi", "slice.go", `s.need(c.last(), i, "decides which value it has")`, "_ = c", classTests},
+	{"Operand", "slice.go", `s.needValue(i, v, "uses it")`, "_ = v", someTests},
+	{"Argument", "slice.go", `s.needValue(i, i.operands[p.number], "is an argument")`, "", someTests},
 	{"Parameter", "slice.go", "		if i.kept {\n			s.needArgument(i, p)",
-		"		if false {\n			s.needArgument(i, p)"},
-	{"Result", "slice.go", `s.need(i, from, "returns its result")`, ""},
-	{"Calls", "slice.go", `s.need(i, by, "is in a function that it calls")`, ""},
-	{"Variadic", "slice.go", "		s.needValue(i, v, \"is an argument\")\n		if v.byval {", "		if v.byval {"},
-	{"Ends", "effects.go", `effect{arguments: "r", ends: true, kept: true})`, `effect{arguments: "r", ends: true})`},
-	{"Memory", "writes.go", "later || s.order.precedes(i, reader)", "later"},
-	{"Before", "order.go", " || o.after[first.piece].has(second.piece)", ""},
-	{"Received", "writes.go", "s.needData(e, i, reader)", "_ = e"},
-	{"Sent", "messages.go", "s.needReads(from, reads)", "_ = reads"},
-	{"Tags", "messages.go", "return !a.known || !b.known ||", "return a.known && b.known &&"},
-	{"Order", "slice.go", "	if e.open {", "	if false {"},
-	{"Uniform", "sources.go", "	if !s.isUniform(i, second) {", "	if false {"},
-	{"Once", "sources.go", "s.order.precedes(at, at) ||", ""},
-	{"Stores", "memory.go", "a.storeAll(of(1), i.element.bytes(), of(0))", ""},
-	{"Copies", "access.go", "a.copyBytes(of(0), of(1), i.length())", ""},
-	{"Callbacks", "access.go", "			a.connect(i, g)\n", ""},
-	{"Trees", "access.go", "a.storeAll(all, linkBytes, all)", ""},
-	{"Throws", "exceptions.go", "c.in.runs && x.mayThrow(c)", "c.in.runs && isThrow(c.callee)"},
-	{"Handlers", "exceptions.go", `base != "" && x.catches(handler, base)`, `base != "" && false`},
-	{"Errors", "errors.go", " || s.costs(k):", ":"},
-	{"ErrorsThatMessagesDecide", "errors.go", "return len(s.got) > 0 ||", "return"},
-	{"Classes", "memory.go", "pts = a.ofClass(pts, slot, target)", "_ = slot"},
-	{"ObjectsOfClasses", "memory.go", "if q.object.function == function {", "if false {"},
-	{"Nodes", "memory.go", "from = a.nodes(from)", "_ = from"},
-	{"ElementsOfContainers", "memory.go", `p.object.made != nil && p.object.made.op == "call"`, "false"},
-	{"Links", "access.go", "		a.storeAll(all, linkBytes, all)\n", ""},
-	{"FieldsOfCopies", "stored.go", "behind, length = at(lo-b.lo), hi-lo", "_, _ = lo, hi"},
-	{"FieldsOfElements", "stored.go", "behind, length = at(offset), c.width", "_ = offset"},
-	{"Bounds", "messages.go", "if a.tags.and(b.tags).isNone() {", "if false {"},
-	{"Growing", "bounds.go", "all.most = mostNumber", "_ = all"},
-	{"Wraps", "bounds.go", "if i.wraps() {", "if false {"},
-	{"Conditions", "bounds.go", "return b.and(conditionsOn(i.block, v))", "return b"},
-	{"Arrays", "access.go", "add(writes, to(i.object.all()), maxSize, false)\n", "_ = writes\n"},
-	{"Buckets", "memory.go", "from = a.withoutBuckets(i, from)", ""},
-	{"Frees", "slice.go", `made.op == "call" && `, ""},
-	{"Constructors", "errors.go", "return s.exceptions != nil && ", "return s.exceptions == nil && "},
-	{"ArraysOfFortran", "fortran.go", `e.arguments, e.result = "wv", arrayResult`, "return nil"},
+		"		if false {\n			s.needArgument(i, p)", someTests},
+	{"Result", "slice.go", `s.need(i, from, "returns its result")`, "", someTests},
+	{"Calls", "slice.go", `s.need(i, by, "is in a function that it calls")`, "", someTests},
+	{"Variadic", "slice.go", "		s.needValue(i, v, \"is an argument\")\n		if v.byval {", "		if v.byval {", someTests},
+	{"Ends", "effects.go", `effect{arguments: "r", ends: true, kept: true})`, `effect{arguments: "r", ends: true})`, someTests},
+	{"Memory", "writes.go", "later || s.order.precedes(i, reader)", "later", someTests},
+	{"Before", "order.go", " || o.after[first.piece].has(second.piece)", "", someTests},
+	{"Received", "writes.go", "s.needData(e, i, reader)", "_ = e", someTests},
+	{"Sent", "messages.go", "s.needReads(from, reads)", "_ = reads", someTests},
+	{"Tags", "messages.go", "return !a.known || !b.known ||", "return a.known && b.known &&", someTests},
+	{"Order", "slice.go", "	if e.open {", "	if false {", someTests},
+	{"Uniform", "sources.go", "	if !s.isUniform(i, second) {", "	if false {", sourceTests},
+	{"Once", "sources.go", "s.order.precedes(at, at) ||", "", sourceTests},
+	{"Stores", "memory.go", "a.storeAll(of(1), i.element.bytes(), of(0))", "", someTests},
+	{"Copies", "access.go", "a.copyBytes(of(0), of(1), i.length())", "", someTests},
+	{"Callbacks", "access.go", "			a.connect(i, g)\n", "", someTests},
+	{"Trees", "access.go", "a.storeAll(all, linkBytes, all)", "", "TestPrograms/^minife|TestRandomClasses"},
+	{"Throws", "exceptions.go", "c.in.runs && x.mayThrow(c)", "c.in.runs && isThrow(c.callee)",
+		exceptionTests},
+	{"Handlers", "exceptions.go", `base != "" && x.catches(handler, base)`, `base != "" && false`,
+		exceptionTests},
+	{"Errors", "errors.go", " || s.costs(k):", ":", "TestPrograms/^lulesh.cc$"},
+	{"ErrorsThatMessagesDecide", "errors.go", "return len(s.got) > 0 ||", "return", "TestPrograms/^exceptions"},
+	{"Classes", "memory.go", "pts = a.ofClass(pts, slot, target)", "_ = slot", preciseTests},
+	{"ObjectsOfClasses", "memory.go", "if q.object.function == function {", "if q.object.function == nil {", preciseTests},
+	{"Nodes", "memory.go", "from = a.nodes(from)", "_ = from", preciseTests},
+	{"ElementsOfContainers", "memory.go", `p.object.made != nil && p.object.made.op == "call"`, "false", classTests},
+	{"FieldsOfCopies", "stored.go", "behind, length = at(lo-b.lo), hi-lo", "_, _ = lo, hi", preciseTests},
+	{"FieldsOfElements", "stored.go", "behind, length = at(offset), c.width", "_ = offset", preciseTests},
+	{"Bounds", "messages.go", "if a.tags.and(b.tags).isNone() {", "if false {", "TestPrograms/^halo"},
+	{"Copied", "writes.go", "	if i.isCopy() {", "	if false {", someTests},
+	{"PartsOfCopies", "copies.go", "case part.lo >= part.hi:", "case true:\n				s.needAllCopied(i)", "TestPrograms/^halo"},
+	{"Growing", "bounds.go", "all.most = mostNumber", "_ = all", unitTests},
+	{"Wraps", "bounds.go", "if i.wraps() {", "if false {", unitTests},
+	{"Conditions", "bounds.go", "return b.and(conditionsOn(i.block, v))", "return b", unitTests},
+	{"Arrays", "access.go", "add(writes, to(i.object.all()), maxSize, false)\n", "_ = writes\n", "TestPrograms/^arrays|TestRandomFortran"},
+	{"Buckets", "memory.go", "from = a.withoutBuckets(i, from)", "", "TestPrograms/^migrate"},
+	{"Frees", "slice.go", `made.op == "call" && `, "", "TestPrograms/^migrate"},
+	{"Constructors", "errors.go", "return s.exceptions != nil && ", "return s.exceptions == nil && ", "TestPrograms/^heat"},
+	{"Assignments", "fortran.go", `case name == "Assign" && len(i.operands) > 1:`, "case false:",
+		"TestPrograms/^poisson"},
+	{"Assigned", "assign.go", "	add(writes, to, maxSize, false)\n", "", "TestPrograms/^(storage|poisson)|TestRandomFortran"},
+	{"Shapes", "fortran.go", "case readsShapes.MatchString(name):", "case false:", "TestPrograms/^poisson"},
+	{"ArraysOfFortran", "fortran.go", `e.arguments, e.result = "wv", arrayResult`, "return nil", "TestPrograms/^arrays"},
 }
 
 // TestRules checks that the tests of this package see that a rule is missing, of each rule of dependence.
@@ -92,16 +111,23 @@ func TestRules(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			of, run := ".", rule.by
+			if rule.by == unitTests {
+				of, run = directory, "."
+			}
 			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "e2e,nightly", "-overlay", overlay,
-				"-o", binary, ".")
+				"-o", binary, of)
 			if said, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, said)
 			}
-			said, err := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "10m",
-				"-test.run", "^(TestPrograms|TestSources|TestRandom|TestRandomClasses|TestRandomFortran)$",
-				"-programs", "6").CombinedOutput()
-			if err == nil {
-				t.Errorf("no test fails without the rule")
+			test := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.timeout", "30m", "-test.run", run)
+			if rule.by != unitTests {
+				test.Args = append(test.Args, "-programs", "8")
+			}
+			test.Dir = of
+			said, err := test.CombinedOutput()
+			if err == nil || bytes.Contains(said, []byte("panic: test timed out")) {
+				t.Errorf("no test fails without the rule: %v", err)
 			}
 			t.Logf("%.300s", said)
 		})

@@ -44,6 +44,8 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		a.relink(i, e)
 	case arrayResult:
 		a.fillArray(i)
+	case assignResult:
+		a.assign(i, e)
 	case errnoResult:
 		a.errno = true
 		a.addTo(&i.node, to(a.hidden["errno"].first()))
@@ -408,6 +410,9 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 		if e.copies {
 			add(writes, a.linked(i), linkBytes, false)
 		}
+		return
+	}
+	if e.result == assignResult && a.accessAssigned(i, reads, writes, add) {
 		return
 	}
 	if e.name == "realloc" || e.confined {

@@ -52,6 +52,7 @@ const (
 	textResult    // a part of a text, see memory.retext
 	reachedResult // what its arguments reach, or memory that is new
 	arrayResult   // none: memory that is new is noted in its first argument
+	assignResult  // none: see memory.assign
 )
 
 // cPlusPlusEffect is that of functions of the libraries of C++ and of Fortran that are not known otherwise.

@@ -207,7 +207,7 @@ func (s *slicer) clear() {
 		}
 		for _, b := range f.blocks {
 			for _, i := range b.instructions {
-				i.kept, i.why = false, nil
+				i.kept, i.copiesAll, i.why = false, false, nil
 			}
 		}
 	}
@@ -217,6 +217,7 @@ func (s *slicer) clear() {
 	clear(s.got)
 	clear(s.sent)
 	clear(s.read)
+	clear(s.parts)
 	clear(s.readers)
 }
 

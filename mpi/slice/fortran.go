@@ -151,10 +151,16 @@ func fortranRuntime(name string, i *instruction) *effect {
 		strings.HasPrefix(name, "CharacterCompareScalar"), strings.HasPrefix(name, "SetExponent"),
 		name == "CpuTime", name == "LenTrim1", name == "Index1":
 		e.arguments = "r"
+	case readsShapes.MatchString(name):
+		e.arguments = "r"
 	case readsArrays.MatchString(name):
 		e.arguments = "v"
 	case makesArrays.MatchString(name):
 		e.arguments, e.result = "wv", arrayResult
+	case name == "Assign" && len(i.operands) > 1:
+		named := *cPlusPlusEffect
+		named.result = assignResult
+		e = &named
 	case isIO || strings.HasPrefix(name, "Pause"):
 		return nil
 	default:
@@ -169,8 +175,10 @@ func fortranRuntime(name string, i *instruction) *effect {
 
 // readsArrays matches functions of Flang's library that compute a number from arrays.
 var readsArrays = regexp.MustCompile(`^((Sum|Product|Maxval|Minval|DotProduct|IAll|IAny|IParity)(Integer|Real)?\d+|` +
-	`DotProductLogical|Count|Any|All|Parity|Norm2_\d+|Size|SizeDim|LboundDim|IsContiguous|` +
-	`PointerIsAssociated(With)?)$`)
+	`DotProductLogical|Count|Any|All|Parity|Norm2_\d+)$`)
+
+// readsShapes matches those that look at where and how large arrays are, and not at their elements.
+var readsShapes = regexp.MustCompile(`^(Size|SizeDim|LboundDim|IsContiguous|PointerIsAssociated(With)?)$`)
 
 // makesArrays matches functions of Flang's library that make an array, or a text, of others: their first argument
 // is where it is noted.

@@ -106,6 +106,7 @@ type instruction struct {
 	effect     *effect   // of a function that is not of the module, of the name effectName
 	effectName string
 	kept       bool
+	copiesAll  bool // all that it copies is needed
 	why        *reason
 }
 

@@ -53,7 +53,8 @@ type slicer struct {
 	read       map[readKey]bool
 	written    map[access]*writers
 	before     map[access][]written
-	searches   int // for what is before
+	searches   int                  // for what is before
+	parts      map[*instruction]int // of copies, how many are needed
 	frees      []*instruction
 	roots      []*instruction            // needed in any case
 	probes     map[string][]*instruction // by number
@@ -106,7 +107,7 @@ func newSlicer(m *Module, o Options) (*slicer, error) {
 		Slice: &Slice{m: m, memory: a, executed: map[string]bool{}, readers: map[string]*Needed{}}, options: o,
 		order: newOrder(a), got: map[*instruction]bool{}, sent: map[*instruction]bool{},
 		transfers: map[transferKey]transfer{}, read: map[readKey]bool{}, written: map[access]*writers{},
-		before: map[access][]written{}, probes: map[string][]*instruction{},
+		before: map[access][]written{}, probes: map[string][]*instruction{}, parts: map[*instruction]int{},
 	}, nil
 }
 
@@ -408,7 +409,7 @@ func (s *slicer) followCall(i *instruction) {
 		s.needCalls(i.block.of, i)
 	}
 	for _, r := range reads {
-		if !r.data || s.sent[i] {
+		if (!r.data || s.sent[i]) && !i.isCopy() {
 			s.needReads(i, []access{r})
 		}
 	}

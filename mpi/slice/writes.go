@@ -58,7 +58,7 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 				s.trial.undo = append(s.trial.undo, func() { delete(s.read, key) })
 			}
 			for _, w := range s.writesBefore(r) {
-				s.needWriters(w, i)
+				s.needWriters(w, r, i)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (s *slicer) writesBefore(r access) []written {
 func (w *writers) isDone() bool { return len(w.by) == 0 && w.read == len(w.files) }
 
 // needWriters notes that instructions are needed that write what another one reads.
-func (s *slicer) needWriters(w written, reader *instruction) {
+func (s *slicer) needWriters(w written, r access, reader *instruction) {
 	if w.in.isFile && s.trial != nil && w.read < len(w.files) {
 		s.trial.costs = true
 		return
@@ -110,7 +110,7 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 				s.executeAll(i, "what it writes is read, when messages say so")
 			}
 			if !s.isDone(i, w.data) {
-				s.needWriter(w, i, reader)
+				s.needWriter(w, r, i, reader)
 			}
 		}
 		return
@@ -122,7 +122,7 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 		if s.isDone(i, w.data) {
 			done++
 		} else if later || s.order.precedes(i, reader) {
-			s.needWriter(w, i, reader)
+			s.needWriter(w, r, i, reader)
 		}
 	}
 	if 2*done > len(w.by) && !s.probing {
@@ -131,9 +131,12 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 	}
 }
 
-// needWriter notes that one of the instructions is needed, and what it writes.
-func (s *slicer) needWriter(w written, i, reader *instruction) {
+// needWriter notes that one of the instructions is needed, and what it writes of an access.
+func (s *slicer) needWriter(w written, r access, i, reader *instruction) {
 	s.need(i, reader, "writes what it reads in "+w.in.shown())
+	if i.isCopy() {
+		s.needCopied(i, r, w.in)
+	}
 	if w.data {
 		for _, e := range i.effects {
 			s.needData(e, i, reader)
@@ -143,7 +146,7 @@ func (s *slicer) needWriter(w written, i, reader *instruction) {
 
 // isDone reports whether nothing more is needed for an instruction if what it writes is.
 func (s *slicer) isDone(i *instruction, data bool) bool {
-	return i.kept && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool {
+	return i.kept && (i.copiesAll || !i.isCopy()) && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool {
 		return e.group != "" && !s.got[i]
 	}))
 }
