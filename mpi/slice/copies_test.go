@@ -18,7 +18,7 @@ func TestPart(t *testing.T) {
 		for k := range to.list() {
 			for n := range size {
 				if wanted[k+n] && !part[n] {
-					t.Fatalf("byte %d of a copy of %d bytes to %d, of %v, is not of %v", n, size, k, to, to.part(b, size))
+					t.Fatalf("byte %d of %d to %d, of %v, is not of %v", n, size, k, to, to.part(b, size))
 				}
 			}
 		}
