@@ -369,55 +369,6 @@ func (i *instruction) isRepeated() bool {
 	})
 }
 
-// nodeType matches the types of what std::map, std::list and their like allocate for each element.
-var nodeType = regexp.MustCompile(`^%"struct\.std::(_Rb_tree_node|_List_node|__detail::_Hash_node)(\.\d+)?"$`)
-
-// nodes returns those of some places that may be elements of containers: a place where an allocation begins, and
-// none in a variable or an object, where a container has the end of its list.
-func (a *memory) nodes(pts *pointers) *pointers {
-	of := &pointers{}
-	for p := range a.places(pts) {
-		if exact := p.hi == p.lo+1; !exact || p.lo == 0 && p.object.made != nil && p.object.made.op == "call" {
-			of.add(p)
-		}
-	}
-	return of
-}
-
-// isBucket reports whether an address is that of the bucket that a hash table of the library of C++ has in itself.
-func (i *instruction) isBucket() bool {
-	return i.element.kind == namedType && strings.HasPrefix(i.element.name, `%"class.std::_Hashtable`) &&
-		len(i.operands) == 3 && i.operands[2].isNumber && i.operands[2].number == 5
-}
-
-// withoutBuckets returns the places that an address counts from that are not such buckets. Of those, there is none
-// but the first, which the address may be.
-func (a *memory) withoutBuckets(i *instruction, from *pointers) *pointers {
-	if a.buckets == nil {
-		return from
-	}
-	others, buckets := &pointers{}, &pointers{}
-	for p := range a.places(from) {
-		if p.hi == p.lo+1 && a.isOneOf(p, a.buckets) {
-			buckets.add(p)
-		} else {
-			others.add(p)
-		}
-	}
-	a.addTo(&i.node, buckets)
-	return others
-}
-
-// isOneOf reports whether a place is one of those of pointers.
-func (a *memory) isOneOf(p place, pts *pointers) bool {
-	for q := range a.places(pts) {
-		if q == p {
-			return true
-		}
-	}
-	return false
-}
-
 // isAccessed reports whether an address is of nothing but what is read and written there, or a part of that.
 func (i *instruction) isAccessed() bool {
 	return !slices.ContainsFunc(i.users, func(u *instruction) bool {
@@ -491,49 +442,6 @@ func (a *memory) invoke(i *instruction, target *function) {
 		}
 	}
 	a.addTo(&i.node, target.returned.pts)
-}
-
-// dispatch returns the object whose table of virtual functions a call takes its function from, empty if it does
-// not, and where in the table.
-func (i *instruction) dispatch() (object string, slot int64) {
-	f := i.block.of
-	of := func(v value, op string) *instruction {
-		if from, ok := f.values[v.local].(*instruction); ok && from.op == op {
-			return from
-		}
-		return nil
-	}
-	entry := of(i.callee, "load")
-	if entry == nil {
-		return "", 0
-	}
-	table := of(entry.operands[0], "load")
-	if step := of(entry.operands[0], "getelementptr"); step != nil {
-		if len(step.operands) != 2 || !step.operands[1].isNumber {
-			return "", 0
-		}
-		table, slot = of(step.operands[0], "load"), signedProduct(step.operands[1].number, step.element.bytes())
-	}
-	if table == nil {
-		return "", 0
-	}
-	return table.operands[0].local, slot
-}
-
-// ofClass returns those of the objects which a call may be of that have a function in their tables of virtual
-// functions.
-func (a *memory) ofClass(objects *pointers, slot int64, function *function) *pointers {
-	of := &pointers{}
-	for p := range a.places(objects) {
-		table := a.step(a.load(to(p), 8), at(slot))
-		for q := range a.places(a.load(table, 8)) {
-			if q.object.function == function {
-				of.add(p)
-				break
-			}
-		}
-	}
-	return of
 }
 
 // connect notes that a call may be one of a function.
