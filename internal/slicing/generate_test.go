@@ -65,7 +65,8 @@ func generate(number uint64) string {
 	g.budget, g.uniform = 12+g.IntN(14), true
 	g.block()
 	if g.IntN(2) == 0 {
-		g.line("if ((%s & 1) == %d) {\n\t\tMPI_Finalize();\n\t\texit(0);\n\t}", g.common(2), g.IntN(2))
+		g.line("if ((%s & 1) == %d) {\n\t\tMPI_Finalize();\n\t\texit(0);\n\t}", g.common(2),
+			g.IntN(2))
 		g.communicate()
 	}
 	g.line("printf(\"%%u %%u %%g\\n\", l0 + r, gl + local.n, d0[3] + d1[2]);")

@@ -154,3 +154,59 @@ func TestErrorsOfHandlers(t *testing.T) {
 		})
 	}
 }
+
+// TestNeedlessExceptions checks that an exception that is an error is assumed never to be thrown, unless it depends
+// on a message and costs no data.
+func TestNeedlessExceptions(t *testing.T) {
+	for value, needless := range map[string]bool{"%count": false, "%r": true} {
+		text := strings.Replace(`
+@_ZTI1B = constant { ptr, ptr } { ptr null, ptr null }
+declare ptr @__cxa_allocate_exception(i64)
+declare void @__cxa_throw(ptr, ptr, ptr)
+declare i32 @MPI_Comm_rank(i32, ptr)
+declare i32 @MPI_Bcast(ptr, i32, i32, i32, i32)
+
+define i32 @main() {
+entry:
+  %n = alloca i32
+  %rank = alloca i32
+  %call = call i32 @MPI_Bcast(ptr %n, i32 1, i32 1275069445, i32 0, i32 1140850688)
+  %call2 = call i32 @MPI_Comm_rank(i32 1140850688, ptr %rank)
+  %count = load i32, ptr %n
+  %r = load i32, ptr %rank
+  %call3 = call i32 @MPI_Bcast(ptr %n, i32 %count, i32 1275069445, i32 0, i32 1140850688)
+  %call4 = call i32 @MPI_Bcast(ptr %n, i32 %r, i32 1275069445, i32 0, i32 1140850688)
+  %cmp = icmp slt i32 VALUE, 0
+  br i1 %cmp, label %if.then, label %if.end, !dbg !1
+
+if.then:
+  %e = call ptr @__cxa_allocate_exception(i64 8)
+  call void @__cxa_throw(ptr %e, ptr @_ZTI1B, ptr null) #1
+  unreachable
+
+if.end:
+  ret i32 0
+}
+
+!1 = !DILocation(line: 7, column: 3, scope: !2)
+!2 = !DISubprogram(file: !3)
+!3 = !DIFile(filename: "a.cc")
+`, "VALUE", value, 1)
+		x, err := ReadExceptions([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := ReadErrors([]byte(text), x)
+		if x, err = ReadExceptions(e.Probed()); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Read(x.AppendText(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		which, err := e.Needless(m, Options{Wildcards: true, AnySource: -2, AnyTag: -1})
+		if err != nil || e.Len() != 1 || (len(which) == 1) != needless {
+			t.Errorf("%s: %v of %d, %v", value, which, e.Len(), err)
+		}
+	}
+}
