@@ -46,7 +46,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0).size
+		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0, &best, false).size
 	}
 	t.clearly = best.size < size
 	return t
@@ -89,7 +89,7 @@ func (s *search) streamArguments(
 		forest += s.whole / weighedPart
 	}
 	shapes = sampleOf(shapes)
-	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0)
+	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0, nil, false)
 	plain = best.size
 	need := best.work + forest // as the plan without streams is made of the best forest
 	for vain := 0; len(candidates) > 0 && vain < mostVain; candidates = candidates[1:] {
@@ -103,7 +103,7 @@ func (s *search) streamArguments(
 			continue
 		}
 		vain++
-		t := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need)
+		t := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need, &best, true)
 		if t.size < best.size-best.size/little {
 			best, taken, need, vain = t, with, t.work+s.drafts, 0 // nothing else is made first if it is clear
 		}
@@ -144,16 +144,46 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 
 // An inBlocksTrial is what sizeInBlocks finds.
 type inBlocksTrial struct {
-	size  int
-	work  int64 // to make it of all shapes
-	draft draft // of the sample, but for its blocks
+	size   int
+	tables int   // of that, all but blocks
+	work   int64 // to make it of all shapes
+	draft  draft // of the sample, but for its blocks
+}
+
+// blockRivals are the blocks of a trial, to which those of another are compared.
+type blockRivals struct {
+	trials []*mixing.Trial
+	tables int
+	limits bool
+}
+
+// rivalsOf returns the blocks of a trial, none if that is nil. If those that are compared are to be smaller, and there
+// is one, it limits them: what tables save, the half of the block must not take already.
+func rivalsOf(like *inBlocksTrial, smaller bool) *blockRivals {
+	if like == nil || like.draft.model == nil {
+		return new(blockRivals)
+	}
+	trials := like.draft.model.trials
+	return &blockRivals{trials, like.tables, smaller && len(trials) == 1}
+}
+
+// next returns the rival of the next block, after tables of a size if it is the first.
+func (r *blockRivals) next(tables int) (of mixing.Rival) {
+	if len(r.trials) > 0 {
+		of = mixing.Rival{Trial: r.trials[0], Limited: r.limits, More: max(0, r.tables-tables)}
+		r.trials = r.trials[1:]
+	}
+	return of
 }
 
 // sizeInBlocks returns about the size of the trace of a plan, which is that of a sample of shapes that have so many
 // symbols in all, as far as streams make a difference, and the work to make it of all of them. The size is too large
 // if that is more than what is left of the budget, or if the sample itself would take from what is kept for another
-// plan, unless that cannot be made any more.
-func (s *search) sizeInBlocks(p plan, all int, kept int64) inBlocksTrial {
+// plan, unless that cannot be made any more; or, if it has to be smaller than another trial, if it is not where half of
+// it is known. Its blocks are about as large as those of that trial, unless it is nil.
+func (s *search) sizeInBlocks(
+	p plan, all int, kept int64, like *inBlocksTrial, smaller bool,
+) inBlocksTrial {
 	none := inBlocksTrial{size: math.MaxInt}
 	sampled := max(symbolsOf(p.shapes), 1)
 	ofAll := func(n int64) int64 { return n * int64(all) / int64(sampled) }
@@ -170,16 +200,17 @@ func (s *search) sizeInBlocks(p plan, all int, kept int64) inBlocksTrial {
 		return none
 	}
 	size, alphabet := e.sections.size(), table.Alphabet()
+	tables, rivals := size, rivalsOf(like, smaller)
 	for members := range e.model.blockMembers() {
 		var t *mixing.Trial
-		s.mix(func(left *mixing.Work) { t, ok = mixing.Try(s.ctx, members, alphabet, left) })
+		s.mix(func(left *mixing.Work) { t, ok = mixing.Try(s.ctx, members, alphabet, rivals.next(size), left) })
 		if !ok {
 			return none
 		}
 		size += t.Len()
 		e.model.trials = append(e.model.trials, t)
 	}
-	return inBlocksTrial{size, ofAll(before - s.budget), e}
+	return inBlocksTrial{size, tables, ofAll(before - s.budget), e}
 }
 
 // tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if affords allows so

@@ -47,7 +47,7 @@ func BenchmarkBlock(b *testing.B) {
 			return ok
 		}},
 		{"measure", func() bool {
-			_, ok := Try(b.Context(), list, a, nil)
+			_, ok := Try(b.Context(), list, a, Rival{}, nil)
 			return ok
 		}},
 		{"read", func() bool {

@@ -62,7 +62,8 @@ func (w *mixedWriter) choose() {
 	f := w.form
 	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil && w.affords(2*twinItems) {
 		symbols, all := symbolsOf(f.lists, twinItems)
-		if w.measure(f, symbols, all, false).smaller(w.measure(w.form, symbols, all, false)) {
+		alone := w.valuesLen() > w.items // values take most of the time, and as many bytes with twins
+		if w.measure(f, symbols, all, false, alone).smaller(w.measure(w.form, symbols, all, false, alone)) {
 			w.form = f
 		}
 	}
@@ -134,11 +135,11 @@ func (w *mixedWriter) chooseSmaller(f form, part int) {
 		return
 	}
 	symbols, all := symbolsOf(w.lists, loopItems)
-	least := w.measure(w.form, symbols, all, !all)
+	least := w.measure(w.form, symbols, all, !all, false)
 	if part > 0 {
 		least.bytes -= least.bytes / part
 	}
-	if w.measure(f, symbols, all, !all).smaller(least) {
+	if w.measure(f, symbols, all, !all, false).smaller(least) {
 		w.form = f
 	}
 }
@@ -155,15 +156,17 @@ func (s sample) smaller(t sample) bool {
 }
 
 // measure returns the sample of about so many symbols, which may be all, from the first one on, or of those in the
-// second half, to see what others will take, when the model has learned.
-func (w *mixedWriter) measure(f form, symbols uint64, all, half bool) sample {
-	if all {
+// second half, to see what others will take, when the model has learned. If they are alone, it is without the values
+// that they take.
+func (w *mixedWriter) measure(f form, symbols uint64, all, half, alone bool) sample {
+	if all && !alone {
 		return sample{w.whole(f), symbols}
 	}
 	var whole, first sample
 	of := *w
 	of.form = f
 	m := of.begin(len(f.lists), tableOf(min(f.items, 2*loopItems)))
+	m.alone = alone
 	for i, list := range f.lists {
 		if whole.symbols >= symbols {
 			break

@@ -16,7 +16,7 @@ func TestTrial(t *testing.T) {
 		members, a := drawMembers(t)
 		all := Work(math.MaxInt64)
 		want, ok := Append(context.Background(), nil, members, a, math.MaxInt, &all)
-		trial, tried := Try(context.Background(), members, a, nil)
+		trial, tried := Try(context.Background(), members, a, Rival{}, nil)
 		if !tried {
 			if ok && len(want) == 1 {
 				t.Fatal("not tried")
@@ -35,6 +35,35 @@ func TestTrial(t *testing.T) {
 		}
 		if left < all+trial.w.known[0].work {
 			t.Errorf("%d bits left, %d without the trial of %d", left, all, trial.w.known[0].work)
+		}
+	})
+}
+
+// TestRival checks that a trial is in vain if its half is longer than that of a rival by more than it may be, with less
+// work, and is the same as without a rival else, but for a smaller table.
+func TestRival(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		members, a := drawMembers(t)
+		rival, ok := Try(context.Background(), members, a, Rival{}, nil)
+		if !ok {
+			return
+		}
+		for _, more := range []int{0, 1 << 20} {
+			trial, ok := Try(context.Background(), members, a, Rival{rival, true, more}, nil)
+			if rival.w.known[0].size > largestTable(rival.Len()) { // the table is smaller, and the half may be longer
+				continue
+			}
+			if !ok || !bytes.Equal(trial.w.known[0].block, rival.w.known[0].block) {
+				t.Fatalf("a trial that is its rival is in vain, or differs")
+			}
+		}
+		all, left := Work(1<<40), Work(1<<40)
+		if _, ok := Try(context.Background(), members, a, Rival{rival, false, 0}, &all); !ok {
+			t.Fatal("not tried")
+		}
+		if _, ok := Try(context.Background(), members, a, Rival{rival, true, -rival.w.halfLen - 1}, &left); ok ||
+			left < all {
+			t.Fatalf("%v: a trial in vain takes %d, and %d to its end", ok, 1<<40-left, 1<<40-all)
 		}
 	})
 }

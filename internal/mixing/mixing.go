@@ -72,17 +72,42 @@ func Append(
 // compare what could be done with sequences. It takes a quarter of the time of [Append].
 type Trial struct{ w mixedWriter }
 
-// Try tries a block with sequences, and reports whether [Append] appends anything of them in one.
-func Try(ctx context.Context, members []Member, a Alphabet, left *Work) (*Trial, bool) {
+// A Rival is the trial of a block with the same sequences of symbols, in another alphabet and with other streams. The
+// zero Rival is none.
+type Rival struct {
+	Trial *Trial
+
+	// Limited says that a block is in vain that is longer by More bytes already where half of the symbols are coded.
+	Limited bool
+	More    int
+}
+
+// Try tries a block with sequences, and reports whether [Append] appends anything of them in one, and whether it is
+// not in vain. It has a table of contexts that is not larger than that of a block as long as the rival may be.
+func Try(ctx context.Context, members []Member, a Alphabet, rival Rival, left *Work) (*Trial, bool) {
 	t := &Trial{mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt, left: left.orAll()}}
 	if !t.w.prepare(1) {
 		return nil, false
+	}
+	for _, m := range members {
+		t.w.half = wire.AddSat(t.w.half, m.Grammar.Len())
+	}
+	t.w.half, t.w.mostHalf = (t.w.half+1)/2, math.MaxInt
+	if rival.Limited {
+		t.w.mostHalf = rival.Trial.w.halfLen + rival.More
 	}
 	p := t.w.parts(maxItems)
 	if len(p) > 1 {
 		return nil, false
 	}
-	c := t.w.code(&p[0], tableOf(t.w.items+t.w.valuesLen()))
+	size := tableOf(t.w.items + t.w.valuesLen())
+	if rival.Trial != nil {
+		size = min(size, largestTable(rival.Trial.Len()))
+	}
+	c := t.w.code(&p[0], size)
+	if t.w.half = 0; t.w.halfLen > t.w.mostHalf {
+		return nil, false
+	}
 	t.w.known = append(t.w.known, c)
 	return t, t.w.fits(&p[0], c)
 }
@@ -132,6 +157,11 @@ type mixedWriter struct {
 	mostParts int // blocks there may be
 	most      int // bytes of all of them: what is longer is cut off
 	known     []coding
+
+	// How many bytes are coded after half of the symbols, and may be so that the block is coded to its end. Half is 0
+	// where nobody asks.
+	half              uint64
+	halfLen, mostHalf int
 }
 
 // A coding is a block in a form, with a table of 2^size places.
@@ -241,13 +271,20 @@ func (w *mixedWriter) blocks(parts []part) (blocks [][]byte, ok bool) {
 
 // fitting returns a block with a table that suits its items, or of as many places as it may have.
 func (w *mixedWriter) fitting(p *part) coding {
-	c := w.code(p, tableOf(w.items+w.valuesLen()))
+	size := tableOf(w.items + w.valuesLen())
+	known := size
+	for _, c := range w.known { // a smaller table may be known to suit
+		if c.form.is(w.form) && c.size <= largestTable(len(c.block)) {
+			known = min(known, c.size)
+		}
+	}
+	c := w.code(p, known)
 	first := c.work
 	for c.size > largestTable(len(c.block)) && w.goesOn() {
 		c = w.code(p, largestTable(len(c.block)))
 	}
 	// With fewer places the block is longer, so that it may have more of them than the first one said.
-	for c.size < largestTable(len(c.block)) && *w.left >= 5*first && w.ctx.Err() == nil {
+	for c.size < min(largestTable(len(c.block)), size) && *w.left >= 5*first && w.ctx.Err() == nil {
 		d := w.code(p, c.size+1)
 		if d.size > largestTable(len(d.block)) || len(d.block) >= len(c.block) {
 			break
@@ -352,13 +389,23 @@ func (w *mixedWriter) code(p *part, size int) coding {
 		}
 	}
 	m := w.begin(len(p.pieces), size)
+	symbols := uint64(0)
 	for i, x := range p.pieces {
 		m.value.begin(w.members[p.first+i].Streams)
 		if i == 0 {
 			copy(m.value.next, p.taken)
 		}
-		for k := 0; k < len(x) && Work(m.coded) <= *w.left; k++ {
+		for k := 0; k < len(x) && Work(m.coded) <= *w.left && (w.half == 0 || w.halfLen <= w.mostHalf); k++ {
 			m.item(x[k : k+1])
+			if w.half == 0 || symbols >= w.half {
+				continue
+			}
+			if symbols = wire.AddSat(symbols, lengthOf(x[k:k+1])); symbols >= w.half {
+				w.halfLen = m.Len()
+			}
+		}
+		if w.half > 0 && w.halfLen > w.mostHalf {
+			break
 		}
 		end := uint32(markEnd)
 		if i == len(p.pieces)-1 && p.goesOn {
@@ -374,10 +421,12 @@ func (w *mixedWriter) code(p *part, size int) coding {
 		taken: slices.Clone(m.value.next), tooMany: m.value.tooMany() || m.coded > maxBits}
 }
 
-// item writes the one item of a list, and the values that its symbols take.
+// item writes the one item of a list, and the values that its symbols take unless it is alone.
 func (m *sequenceModel) item(list []item) {
 	m.write(list)
-	m.values(list)
+	if !m.alone {
+		m.values(list)
+	}
 }
 
 // write writes items.

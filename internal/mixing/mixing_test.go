@@ -143,7 +143,7 @@ func TestMixed(t *testing.T) {
 				t.Fatalf("%v, not %v", x, members[i])
 			}
 		}
-		if trial, ok := Try(context.Background(), members, a, nil); !ok || trial.Len() < len(read) {
+		if trial, ok := Try(context.Background(), members, a, Rival{}, nil); !ok || trial.Len() < len(read) {
 			t.Fatalf("a trial: %v", ok)
 		}
 	})

@@ -50,6 +50,7 @@ const (
 // A sequenceModel codes the items of sequences, each predicted by those before it. It reads
 // and writes with the same methods: they return what is read, or what they are given.
 type sequenceModel struct {
+	alone bool // values are left out, in a sample
 	mixer
 	alphabet Alphabet
 	variants [][]uint32 // of each class

@@ -100,7 +100,7 @@ func TestLongMember(t *testing.T) {
 	if read, err := p.Members(); err != nil || len(read) != 1 || !read[0].Grammar.Equal(g) {
 		t.Errorf("another sequence is read: %v", err)
 	}
-	if _, ok := Try(context.Background(), membersOf(g), Plain(4), nil); ok {
+	if _, ok := Try(context.Background(), membersOf(g), Plain(4), Rival{}, nil); ok {
 		t.Error("Len measures what takes several blocks")
 	}
 }
