@@ -326,9 +326,6 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
 	if e.name == "realloc" || e.confined {
 		add(writes, i.pts, maxSize, false)
 	}
-	if e.result == arrayResult {
-		add(writes, to(i.object.all()), maxSize, false)
-	}
 	inPlace, isBottom := false, false
 	for k, v := range i.operands {
 		letter := e.argument(k)

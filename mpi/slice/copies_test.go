@@ -1,6 +1,7 @@
 package slice
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -32,5 +33,43 @@ func TestPart(t *testing.T) {
 	}
 	if part := (place{addresses: at(16)}).part(at(24).bytes(8), 64); part != (addresses{lo: 8, hi: 16}) {
 		t.Errorf("a part of one: %v", part)
+	}
+}
+
+// TestCopied checks that of a structure that is copied, the field is needed that is read afterwards, and no other.
+func TestCopied(t *testing.T) {
+	m, err := Read([]byte(`
+declare i32 @MPI_Bcast(ptr, i32, i32, i32, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define i32 @main() {
+entry:
+  %from = alloca { i32, i32 }
+  %to = alloca { i32, i32 }
+  %n = alloca i32
+  store i32 3, ptr %from
+  %second = getelementptr { i32, i32 }, ptr %from, i32 0, i32 1
+  store i32 4, ptr %second
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 8, i1 false)
+  %count = load i32, ptr %to
+  %call = call i32 @MPI_Bcast(ptr %n, i32 %count, i32 1275069445, i32 0, i32 1140850688)
+  ret i32 0
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Cut(m, Options{Wildcards: true, AnySource: -2, AnyTag: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.AppendText(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, kept := range map[string]bool{"store i32 3": true, "@llvm.memcpy.p0.p0.i64(ptr %to": true, "store i32 4": false} {
+		if strings.Contains(string(text), part) != kept {
+			t.Errorf("%s is kept: %v\n%s", part, !kept, text)
+		}
 	}
 }

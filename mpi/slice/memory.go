@@ -419,12 +419,8 @@ func (a *memory) codeIn(o *object) *effect {
 // invoke passes the arguments of a call on to a function.
 func (a *memory) invoke(i *instruction, target *function) {
 	a.connect(i, target)
-	object, slot := i.dispatch()
 	for k, v := range i.operands {
 		pts := a.pointsOf(i.block.of, v)
-		if object != "" && v.local == object {
-			pts = a.ofClass(pts, slot, target)
-		}
 		if k >= len(target.params) {
 			switch {
 			case target.rest == nil:
