@@ -92,6 +92,23 @@ func (s *search) streamArguments(
 	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0, nil, false)
 	plain = best.size
 	need := best.work + forest // as the plan without streams is made of the best forest
+	taken, best = takeStreams(candidates, best, func(with []layout.StreamArgument, best *inBlocksTrial) inBlocksTrial {
+		if best.size < plain { // nothing else is made first if it is clear
+			need = best.work + s.drafts
+		}
+		return s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need, best, true)
+	})
+	if plain-best.size < worth(plain) {
+		return nil, plain, best
+	}
+	return taken, plain, best
+}
+
+// takeStreams returns the arguments of candidates with which a trial is smaller by a little than with those that are
+// taken before them, and the best trial. It ends after some candidates in a row that are in vain.
+func takeStreams(candidates []candidate, best inBlocksTrial,
+	try func(with []layout.StreamArgument, best *inBlocksTrial) inBlocksTrial,
+) (taken []layout.StreamArgument, of inBlocksTrial) {
 	for vain := 0; len(candidates) > 0 && vain < mostVain; candidates = candidates[1:] {
 		with := slices.Clone(taken)
 		for _, e := range candidates[0].arguments() {
@@ -103,15 +120,11 @@ func (s *search) streamArguments(
 			continue
 		}
 		vain++
-		t := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need, &best, true)
-		if t.size < best.size-best.size/little {
-			best, taken, need, vain = t, with, t.work+s.drafts, 0 // nothing else is made first if it is clear
+		if t := try(with, &best); t.size < best.size-best.size/little {
+			best, taken, vain = t, with, 0
 		}
 	}
-	if plain-best.size < worth(plain) {
-		return nil, plain, best
-	}
-	return taken, plain, best
+	return taken, best
 }
 
 // withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is

@@ -40,7 +40,7 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 	if err != nil {
 		return nil, err
 	}
-	p := &RegionProfile{Source: None}
+	p := &RegionProfile{Source: None, Regions: []RegionTime{}}
 	run, err := times.Run(ctx)
 	if err != nil {
 		return nil, err

@@ -253,6 +253,7 @@ func TestFailures(t *testing.T) {
 		{"profile ring.rpz --ranks 2-9", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"export ring.rpz -o out.csv --ranks 9", "ring.rpz: no rank 9: the trace has ranks 0 to 3"},
 		{"profile empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
+		{"grammar empty.rpz", "empty.rpz: no rank made a call"},
 		{"info disordered.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
 		{"cat orderless.rpz",
 			"orderless.rpz: interleaving: merge: corrupt input: the file has no such section; reprise repair may save the rest"},

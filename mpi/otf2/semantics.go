@@ -1,6 +1,7 @@
 package otf2
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,10 +172,30 @@ func (s *Semantics) Of(rank int, call *trace.Call) (o meaning.Operation) {
 	if !ok {
 		return o
 	}
-	for i := range in.events {
+	for _, i := range inOrder(in.events) {
 		s.add(&o, rank, &in.events[i], in.region)
 	}
 	return o
+}
+
+// inOrder returns the numbers of events: of nonblocking collective operations, which may complete in any order, in the
+// order of their requests, which is that in which they began as long as the lowest is free.
+func inOrder(events []Record) []int {
+	order := make([]int, len(events))
+	var collectives []int
+	for i := range order {
+		if order[i] = i; events[i].Kind.Name == "NonBlockingCollectiveComplete" {
+			collectives = append(collectives, i)
+		}
+	}
+	sorted := slices.Clone(collectives)
+	slices.SortStableFunc(sorted, func(i, j int) int {
+		return cmp.Compare(int64(events[i].Values[5]), int64(events[j].Values[5]))
+	})
+	for k, at := range collectives {
+		order[at] = sorted[k]
+	}
+	return order
 }
 
 // add adds what an event means in a call of a region.
@@ -206,9 +227,13 @@ func (s *Semantics) add(o *meaning.Operation, rank int, r *Record, region string
 	case "MpiIsendComplete":
 		o.Completes = append(o.Completes, request)
 	case "MpiCollectiveEnd", "NonBlockingCollectiveComplete":
-		if g := s.comms[int64(int32(v[1]))]; o.Collective == nil && (g == nil || !g.self) {
-			o.Collective = s.collective(v[0], int64(int32(v[1])), int64(int32(v[2])), v[3], v[4], rank)
-			s.share(o.Collective, g, v[0], rank, region)
+		if g := s.comms[int64(int32(v[1]))]; g == nil || !g.self {
+			c := s.collective(v[0], int64(int32(v[1])), int64(int32(v[2])), v[3], v[4], rank)
+			if s.share(c, g, v[0], rank, region); o.Collective == nil {
+				o.Collective = c
+			} else {
+				o.More = append(o.More, c)
+			}
 		}
 	case "RmaPut":
 		o.Puts = s.access(o.Puts, v[0], v[1], v[2])

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/trace/meaning"
 )
 
 // The regions of a hybridProgram, with their roles and paradigms.
@@ -280,4 +283,59 @@ func hybridRecords(threads []*hybridThread, ranks int) (records []*otf2.Record) 
 		records = append(records, p.events...)
 	}
 	return records
+}
+
+// TestNonblockingCollectives has a call complete several nonblocking collective operations, in another order on each
+// rank: all count, in the order in which they began.
+func TestNonblockingCollectives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks, n := rapid.IntRange(1, 4).Draw(t, "ranks"), rapid.IntRange(1, 4).Draw(t, "operations")
+		bytes := rapid.SliceOfN(rapid.Uint64Range(1, 99), n, n).Draw(t, "bytes")
+		var numbers []int
+		for i := range n {
+			numbers = append(numbers, i)
+		}
+		var threads []*hybridThread
+		for rank := range ranks {
+			p := &hybridThread{location: uint64(rank), rank: rank}
+			for i := range bytes {
+				p.enter(inAllreduce)
+				p.event("NonBlockingCollectiveRequest", uint64(10+i))
+				p.leave()
+			}
+			p.enter(inAllreduce)
+			for _, i := range rapid.Permutation(numbers).Draw(t, "order") {
+				p.event("NonBlockingCollectiveComplete", 5, 0, 0, bytes[i], bytes[i], uint64(10+i))
+			}
+			p.leave()
+			threads = append(threads, p)
+		}
+		file := otf2.Fed(t, hybridRecords(threads, ranks))
+		tr, err := trace.OpenReader(strings.NewReader(string(file)), int64(len(file)), trace.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := otf2.SemanticsOf(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank := range ranks {
+			r, err := tr.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []uint64
+			for call := range r.Calls(0) {
+				o := s.Of(rank, &call)
+				for _, c := range append([]*meaning.Collective{o.Collective}, o.More...) {
+					if c != nil {
+						got = append(got, uint64(c.Totals.Sent))
+					}
+				}
+			}
+			if !slices.Equal(got, bytes) {
+				t.Fatalf("rank %d: operations of %v bytes, want %v", rank, got, bytes)
+			}
+		}
+	})
 }

@@ -96,6 +96,7 @@ type dataCall struct {
 	position uint64
 	terminal uint32
 	fixed    bool // it means the same at all positions
+	number   int  // of several collective operations of the call
 }
 
 // sameData reports whether two operations of the rank exchange the same data.

@@ -81,7 +81,7 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		o.Frees = requestsOf(args)
 	case p.Data != "":
 		e.collective(o, p, args, s)
-		o.data = &dataCall{e.position, terminal, e.extent == everywhere}
+		o.data = &dataCall{e.position, terminal, e.extent == everywhere, 0}
 	case p.Class == spec.Access && p.Reads && (p.Nonblocking || p.Split):
 		// What completes it tells how much it has read.
 	case p.Class == spec.Access && p.Reads:

@@ -86,7 +86,7 @@ type ownRank struct {
 // An ownCall is what the calls of a terminal mean.
 type ownCall struct {
 	operation *Operation // nil for nothing
-	exchange  Exchange   // of its collective operation
+	exchanges []Exchange // of its collective operations
 	computes  time.Duration
 }
 
@@ -109,16 +109,21 @@ func (r *ownRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	return o == nil || yield(Occurrence{terminal, o, count})
 }
 
-func (r *ownRank) exchange(d *dataCall) Exchange { return r.call(d.terminal).exchange }
+func (r *ownRank) exchange(d *dataCall) Exchange { return r.call(d.terminal).exchanges[d.number] }
 
-// newCall returns what the calls of a terminal mean, of which the caller says m. A collective operation
-// beside messages is one that the call starts besides.
+// newCall returns what the calls of a terminal mean, of which the caller says m. Collective
+// operations after messages, or after another one, are those that the call starts besides.
 func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 	c := &ownCall{computes: max(m.Computes, 0)}
-	var collective *Operation
+	collectives := m.More
 	if m.Collective != nil {
-		collective, c.exchange = r.collective(m.Collective)
-		collective.data = &dataCall{terminal: terminal, fixed: true}
+		collectives = append([]*meaning.Collective{m.Collective}, m.More...)
+	}
+	var list []*Operation
+	for i, of := range collectives {
+		o, exchange := r.collective(of)
+		o.data = &dataCall{terminal: terminal, fixed: true, number: i}
+		list, c.exchanges = append(list, o), append(c.exchanges, exchange)
 	}
 	switch {
 	case len(m.Sends) > 0 && len(m.Receives) > 0:
@@ -127,8 +132,8 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 		c.operation = newOperation(spec.RoleOf("MPI_Send"))
 	case len(m.Receives) > 0:
 		c.operation = newOperation(spec.RoleOf("MPI_Recv"))
-	case collective != nil:
-		c.operation, collective = collective, nil
+	case len(list) > 0:
+		c.operation, list = list[0], list[1:]
 	case len(m.Completes) > 0:
 		c.operation = newOperation(spec.RoleOf("MPI_Waitall"))
 	case len(m.Puts) > 0:
@@ -140,11 +145,9 @@ func (r *ownRank) newCall(m meaning.Operation, terminal uint32) *ownCall {
 	default:
 		return c
 	}
-	if collective != nil {
-		c.operation.More = []*Operation{collective}
-	}
-	if m.Collective != nil {
-		c.operation.begin(m.Collective.Request)
+	c.operation.More = list
+	for _, of := range collectives {
+		c.operation.begin(of.Request)
 	}
 	for i := range m.Sends {
 		r.message(c.operation, Send, &m.Sends[i])

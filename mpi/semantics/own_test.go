@@ -116,6 +116,8 @@ func TestOwnOperations(t *testing.T) {
 			"point-to-point 2 [4] [5] 0"},
 		{meaning.Operation{Sends: []meaning.Message{message}, Receives: []meaning.Message{{}},
 			Collective: &meaning.Collective{Request: 6}}, "point-to-point 2 [6 4] [] 1"},
+		{meaning.Operation{Collective: &meaning.Collective{Request: 6}, More: []*meaning.Collective{{}, {Request: 7}}},
+			"collective 0 [6 7] [] 3"},
 		{meaning.Operation{Collective: &meaning.Collective{Group: "b"}}, "collective 0 [] [] 0"},
 		{meaning.Operation{Collective: &meaning.Collective{Group: "a", Kind: meaning.ToRoot, Root: 1}},
 			"collective 0 [] [] 0"},

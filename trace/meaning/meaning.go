@@ -55,6 +55,9 @@ type Operation struct {
 	Sends, Receives []Message
 	Collective      *Collective // nil for none
 
+	// More are further collective operations of the call, after the Collective.
+	More []*Collective
+
 	// Puts and Gets are accesses to the memory of a Peer, which are written there, or read, without it. They have
 	// neither Tag nor Request.
 	Puts, Gets []Message

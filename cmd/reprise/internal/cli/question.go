@@ -357,6 +357,9 @@ func NoRank(path string, rank, ranks int) error {
 	return fmt.Errorf("%s: no rank %d: the trace has ranks 0 to %d", path, rank, ranks-1)
 }
 
+// NoCalls returns the error of a trace at path without calls.
+func NoCalls(path string) error { return fmt.Errorf("%s: no rank made a call", path) }
+
 // A Choice is an option that has one of some values, the first unless another is
 // given.
 type Choice struct {

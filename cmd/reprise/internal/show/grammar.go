@@ -99,7 +99,7 @@ func chosenLoops(q *cli.Question, shape int) ([]*Loops, error) {
 	case q.RankText == "all":
 		ranks = made
 	case made.Len() == 0:
-		return nil, cli.NoRank(q.Path, 0, q.Trace.Ranks())
+		return nil, cli.NoCalls(q.Path)
 	default:
 		ranks = rankenc.SetOf(made.At(0))
 	}

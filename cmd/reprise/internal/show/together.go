@@ -40,7 +40,7 @@ const (
 // together answers what the programs of the trace are, each with the differences of its shapes.
 func together(q *cli.Question) error {
 	if made := q.Trace.RankSet(); made.Len() == 0 {
-		return cli.NoRank(q.Path, 0, q.Trace.Ranks())
+		return cli.NoCalls(q.Path)
 	}
 	groups, err := query.Programs(q.Context(), q.Trace)
 	if err != nil {
