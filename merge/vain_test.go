@@ -37,7 +37,8 @@ func TestTakeStreams(t *testing.T) {
 			}
 		}
 		if !slices.Equal(taken, want) || best.size != left || tried != n {
-			t.Fatalf("%v are taken of %d that are tried, %d bytes, want %v of %d, %d", taken, tried, best.size, want, n, left)
+			t.Fatalf("%v are taken of %d that are tried, %d bytes, want %v of %d, %d", taken, tried, best.size, want, n,
+				left)
 		}
 	})
 }
