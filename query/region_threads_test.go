@@ -157,6 +157,9 @@ func TestRegionsAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if profile.Regions == nil {
+			t.Fatal("no list of regions")
+		}
 		times := must.Get(OpenTimes(tr))
 		for _, g := range profile.Regions {
 			a, err := times.activity(t.Context(), 0, maxTime, Options{Region: g.Region})
