@@ -207,8 +207,15 @@ func (f *programFitter) call(p *place) (failed *failure) {
 			values = append(values, v.rank.args[v.value][i])
 		}
 		number := roleCount
-		if isGrid(fn.Name, param.Name) {
+		switch {
+		case isGrid(fn.Name, param.Name):
 			number = roleGrid
+		case isSite(param):
+			number = roleSite
+		}
+		if a := f.sumsBefore(c, p, i); a != nil {
+			c.args = append(c.args, a)
+			continue
 		}
 		f.lenient = f.solver.lenient(param)
 		a, failed := f.argument(param.Name+" of "+fn.Name, param.Type, number, at, values, p.depth, false)
@@ -264,8 +271,11 @@ func (f *programFitter) argument(what string, t cst.Type, number role, at []*poi
 	case cst.KindRank:
 		return a, add(what, roleRank, cst.Value.Int)
 	case cst.KindTag, cst.KindHandle:
-		if t.Class == "request" {
+		switch {
+		case t.Class == "request":
 			return a, add(what, roleRequest, cst.Value.Int)
+		case number == roleSite:
+			return a, add(what, roleSite, cst.Value.Int)
 		}
 		return a, add(what, roleLabel, cst.Value.Int)
 	case cst.KindPointer:

@@ -17,7 +17,11 @@ func (c *class) bits() (sum int) {
 			if len(f.exprs) == 0 {
 				return
 			}
-			if key = fmt.Sprint(p.like[labelled], " ", key, " ", f.exprs[0].text); !known[key] {
+			of := [2]int64{f.site, 0} // calls at one call site are one of the program
+			if f.site == 0 {
+				of[1] = int64(p.like[labelled])
+			}
+			if key = fmt.Sprint(of, key, " ", f.exprs[0].text); !known[key] {
 				known[key] = true
 				sum += f.exprs[0].bits
 			}

@@ -56,9 +56,13 @@ func (f *fitter) equality(x feature, right []feature) {
 // maxChildren is how many children ranks of trees have at most.
 const maxChildren = 4
 
-// children tries how many children a rank has in a tree whose ranks have so many.
+// children tries how many children a rank has in a tree whose ranks have so many, and what its parent is.
 func (f *fitter) children() {
 	for k := int64(2); k <= maxChildren; k++ {
+		if f.role == roleRank {
+			f.try(expr{text: fmt.Sprintf("parent of rank in a tree of %d", k), terms: terms{bits: 3 + length(k-1)},
+				at: func(p *point) (int64, bool) { return (p.rank - 1) / k, p.rank > 0 }})
+		}
 		f.try(expr{text: fmt.Sprintf("children of rank in a tree of %d", k), terms: terms{bits: 3 + length(k-1)},
 			at: func(p *point) (int64, bool) { return min(k, max(0, p.ranks-1-k*p.rank)), true }})
 	}
@@ -74,8 +78,8 @@ func (f *fitter) compared() (left, right []feature) {
 	right = []feature{zero, ofN,
 		{name: "N/2", of: func(p *point) int64 { return p.ranks / 2 }, terms: terms{bits: 2}},
 		{name: "N/2, rounded up", of: func(p *point) int64 { return (p.ranks + 1) / 2 }, terms: terms{bits: 3}},
-		{name: "N/3", of: func(p *point) int64 { return p.ranks / 3 }, terms: terms{bits: 3}},
-		{name: "N/4", of: func(p *point) int64 { return p.ranks / 4 }, terms: terms{bits: 3}},
+		{name: "N/3", of: func(p *point) int64 { return p.ranks / 3 }, terms: terms{bits: 5}},
+		{name: "N/4", of: func(p *point) int64 { return p.ranks / 4 }, terms: terms{bits: 5}},
 		{name: "2^log2(N)", of: func(p *point) int64 {
 			return power(log2(p.ranks))
 		}, terms: terms{bits: 3, binary: true}},

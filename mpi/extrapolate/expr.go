@@ -58,6 +58,7 @@ const (
 	roleRank                // a rank
 	roleLabel               // a tag, a handle, a part of an address
 	roleRequest             // a request, which calls to one peer may share
+	roleSite                // where in the program a call is made: no expression
 )
 
 func (r role) is(list ...role) bool { return slices.Contains(list, r) }

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -39,6 +40,10 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 	}
 	if byRanks(points, values) > 0 {
 		fs = slices.Concat(fs, foreign)
+	}
+	if as == roleSite {
+		f.constants()
+		return f.found
 	}
 	f.apart()
 	f.outside()
@@ -177,6 +182,34 @@ func (f *fitter) few() {
 		f.exact()
 		f.ranksNear()
 		f.terms()
+		return
+	}
+	const some = 4 // numbers of ranks that confirm what is rounded
+	if !f.ranks && byRanks(f.points, f.values) >= some {
+		f.evenness()
+		for _, x := range all {
+			if !x.odd && !x.far {
+				f.divided(x, true)
+			}
+		}
+		f.confirm()
+	}
+}
+
+// evenness tries whether the number of ranks is even, or a power of two, of what is 0 and 1.
+func (f *fitter) evenness() {
+	if slices.ContainsFunc(f.values, func(v int64) bool { return v != 0 && v != 1 }) {
+		return
+	}
+	f.remainder(ofN)
+	for power := range int64(2) {
+		f.try(expr{text: fmt.Sprintf("[N is a power of two] = %d", power), terms: terms{bits: 3 + int(power), binary: true},
+			at: func(p *point) (int64, bool) {
+				if p.ranks&(p.ranks-1) == 0 {
+					return power, true
+				}
+				return 1 - power, true
+			}})
 	}
 }
 

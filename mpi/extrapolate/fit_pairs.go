@@ -36,6 +36,7 @@ func (f *fitter) pairs() {
 		f.exchanged(x)
 		f.alternating(x)
 		f.doubling(x)
+		f.packed(x)
 		f.branches(x)
 		f.cyclic(x)
 		f.try(expr{text: "rank+2^(levels below rank-1-" + x.name + ")", terms: x.terms.longer(3).digits(),
@@ -68,7 +69,8 @@ func (f *fitter) pair(i, j int) {
 			return x.of(p) + y.of(p), true
 		})
 	}
-	if rest := c.less(d); f.sieve.shifted(&rest) {
+	rest := c.less(d)
+	if f.sieve.shifted(&rest) {
 		f.shifted(x.name+"-"+y.name, x.terms.and(y.terms), func(p *point) (int64, bool) {
 			return x.of(p) - y.of(p), true
 		})
@@ -76,6 +78,38 @@ func (f *fitter) pair(i, j int) {
 	if f.multiple(c, d) {
 		f.scaled(quotient(x, y))
 	}
+	for k := range rest {
+		rest[k] = abs(rest[k])
+	}
+	if i < j && f.sieve.shifted(&rest) {
+		f.shifted("|"+x.name+"-"+y.name+"|", x.terms.and(y.terms).longer(1), func(p *point) (int64, bool) {
+			return abs(x.of(p) - y.of(p)), true
+		})
+	}
+}
+
+// packed tries multiples of how many numbers below the number of ranks have a bit: what Bruck's exchange of all with
+// all sends in each step.
+func (f *fitter) packed(x feature) {
+	if x.derived || x.binary {
+		return
+	}
+	known := len(f.found)
+	f.scaled(monomial{"numbers below N with bit " + x.name, func(p *point) (int64, int64, bool) {
+		return withBit(p.ranks, x.of(p)), 1, true
+	}, x.terms.longer(4).digits()})
+	for i := range f.found[known:] {
+		f.found[known+i].edge = true // of one bit alone, it is something else
+	}
+}
+
+// withBit returns how many numbers from 0 to below n have a bit.
+func withBit(n, bit int64) int64 {
+	half := power(bit)
+	if half == 0 || half > n {
+		return 0
+	}
+	return n/(2*half)*half + max(0, n%(2*half)-half)
 }
 
 // cyclic tries what a rank has if things are dealt to ranks in turn, or to all but one.

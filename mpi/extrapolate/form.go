@@ -69,7 +69,7 @@ func (f *form) uses() (uses uint) {
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form,
 	*failure) {
 	r := form{what: what, role: as, site: f.site, depth: depth, array: array, at: at, values: values}
-	scales := !as.is(roleRank, roleLabel, roleRequest) // it may grow with the number of ranks if it does not show it
+	scales := !as.is(roleRank, roleLabel, roleRequest, roleSite) // it may grow with the number of ranks if it does not show it
 	r.inside, r.positive = !scales, true
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks

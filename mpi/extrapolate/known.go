@@ -158,8 +158,12 @@ func (f *fitter) strides() {
 		g.products()
 		for i := range fixed {
 			for j := range fixed {
+				m := quotient(&fixed[i], &fixed[j])
 				if i != j && g.multiple(&g.columns[i], &g.columns[j]) {
-					g.scaled(quotient(&fixed[i], &fixed[j]))
+					g.scaled(m)
+				}
+				if i != j && len(g.found) == 0 {
+					g.line([]monomial{m})
 				}
 			}
 		}

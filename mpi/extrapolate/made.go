@@ -77,7 +77,7 @@ func (m *made) fits() []Fit {
 // alike returns which counts are the same in all traces, and have a value.
 func (m *made) alike(value int64) (list []string) {
 	m.root.forms(m.declared, func(_ *class, fn, parameter string, f form) {
-		if !f.exprs[0].constant || f.role.is(roleRank, roleLabel, roleRequest) || f.lenient == ignored {
+		if !f.exprs[0].constant || f.role.is(roleRank, roleLabel, roleRequest, roleSite) || f.lenient == ignored {
 			return
 		}
 		if v, _ := f.exprs[0].at(new(point)); v != value {

@@ -165,7 +165,37 @@ func (s *solver) program(c *class, like, same likeness, flat bool) *failure {
 	if s.rivals {
 		tries = 1
 	}
-	return s.fitProgram(c, body, like, same, flat, &tries)
+	failed := s.fitProgram(c, body, like, same, flat, &tries)
+	for calls := 1; failed != nil && failed.depth == 1 && calls <= maxLeftOut && !s.rivals; calls++ {
+		if body := withBeginnings(newPlaces(seq, 0), calls); body != nil {
+			tries = 1
+			failed = s.fitProgram(c, body, like, same, flat, &tries)
+		}
+	}
+	return failed
+}
+
+// maxLeftOut is with how many calls the last iteration of a loop may end, where some numbers of ranks leave out its
+// other ones.
+const maxLeftOut = 4
+
+// withBeginnings returns a body in which ranks may begin another iteration of each loop after it, and leave it after
+// so many calls; nil if no loop has more calls.
+func withBeginnings(body []*place, calls int) (list []*place) {
+	some := false
+	for _, p := range body {
+		list = append(list, p)
+		if !p.loop || len(p.body) <= calls || slices.ContainsFunc(p.body, func(q *place) bool { return q.loop }) {
+			continue
+		}
+		some = true
+		list = append(list, &place{depth: p.depth, loop: true, varies: true, condition: true,
+			body: copied(p.body[:calls], 0)})
+	}
+	if !some {
+		return nil
+	}
+	return list
 }
 
 // fitProgram fits a program or, if something in a loop has no expression, that with the loop written out,

@@ -74,6 +74,9 @@ func (s *solver) force(known *made) (best *made, err error) {
 // maxLongerGrid is how much longer the program of a rival in another grid is at most, in bits.
 const maxLongerGrid = 4
 
+// unaskedBits says how long it is that ranks are in a grid that the program does not ask MPI for.
+const unaskedBits = 4
+
 // fixedBits says how unlikely an extent is the same on any number of ranks.
 const fixedBits = 3
 
@@ -180,6 +183,9 @@ func (x *search) try(g *grid) *failure {
 	m := &made{solver: s, grid: g, root: root, bits: root.bits()}
 	if g.fixed {
 		m.bits += fixedBits
+	}
+	if g.dims > 1 && !s.asked[g.dims] {
+		m.bits += unaskedBits
 	}
 	noGrid := g.dims > 1 && !s.asked[g.dims] && root.finer == nil && !root.hasPlaces()
 	if noGrid {
