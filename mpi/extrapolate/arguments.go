@@ -88,6 +88,9 @@ func points(p *place) []*point {
 	for _, v := range p.visits {
 		at := v.rank.point
 		at.rounds = v.rounds
+		if !p.loop {
+			at.own, at.size = v.rank.inCommunicator(v.value)
+		}
 		list = append(list, &at)
 	}
 	return list

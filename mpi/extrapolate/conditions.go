@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // truths tries conditions of what is no rank: a rank that is 0 or 1 is hardly one.
@@ -28,28 +29,35 @@ func (f *fitter) conditions() {
 		f.remainder(x)
 	}
 	f.equality(ofRank, right)
+	if f.grid.dims > 1 {
+		for d, n := range names(f.grid.dims) {
+			x := feature{name: n.at, of: func(p *point) int64 { return p.at[d] }, terms: terms{bits: 1}}
+			for e, m := range names(f.grid.dims)[:d] {
+				f.equality(x, []feature{{name: m.at, of: func(p *point) int64 { return p.at[e] }}})
+			}
+		}
+	}
 	f.paired()
 	f.rooted()
 }
 
-// equality tries x = y + c.
+// equality tries x = y + c, and x ≠ y + c.
 func (f *fitter) equality(x feature, right []feature) {
 	for _, y := range right {
-		var c int64
-		some := false
-		for i, p := range f.points {
-			if d := x.of(p) - y.of(p); f.values[i] == 1 && !some {
-				c, some = d, true
+		for same, sign := range []string{"≠", "="} {
+			first := slices.Index(f.values, int64(same))
+			if first < 0 {
+				continue
 			}
+			c := x.of(f.points[first]) - y.of(f.points[first])
+			f.try(expr{text: fmt.Sprintf("[%s %s %s]", x.name, sign, plus(y.name, c)),
+				terms: x.terms.and(y.terms).longer(length(c)), at: func(p *point) (int64, bool) {
+					if x.of(p)-y.of(p) == c {
+						return int64(same), true
+					}
+					return 1 - int64(same), true
+				}})
 		}
-		f.try(expr{text: fmt.Sprintf("[%s = %s]", x.name, plus(y.name, c)),
-			terms: x.terms.and(y.terms).longer(length(c)),
-			at: func(p *point) (int64, bool) {
-				if x.of(p)-y.of(p) == c {
-					return 1, true
-				}
-				return 0, true
-			}})
 	}
 }
 

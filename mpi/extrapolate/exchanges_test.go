@@ -160,6 +160,114 @@ func box(p *process) {
 	}
 }
 
+// transposition transposes a matrix whose 100 rows and columns are divided with a remainder.
+func transposition(p *process) {
+	p.alltoallv(func(peer int) int { return block(100, p.n, p.rank) * block(100, p.n, peer) })
+}
+
+// distances sends more to ranks that are further away.
+func distances(p *process) {
+	p.alltoallv(func(peer int) int { return max(peer-p.rank, p.rank-peer) + 1 })
+}
+
+// bruck exchanges all with all in steps: in each, what has a bit in its number.
+func bruck(p *process) {
+	defer p.at(0)
+	for bit := 1; bit < p.n; bit *= 2 {
+		some := 0
+		for i := range p.n {
+			some += min(1, i&bit)
+		}
+		p.at(1).send(8*some, (p.rank+bit)%p.n, 1)
+		p.at(2).recv(8*some, (p.rank-bit+p.n)%p.n, 1)
+	}
+}
+
+// checkpoint writes parts of a file after a header, and reads that of the next rank.
+func checkpoint(p *process) {
+	part := 7200 / p.n * 8
+	for step := range 4 {
+		p.at(1).call("MPI_File_write_at", "a", cst.Int(int64(64+step*57600+p.rank*part)))
+	}
+	p.at(2).call("MPI_File_read_at", "a", cst.Int(int64((p.rank+1)%p.n*part)))
+	p.at(0)
+}
+
+// halves sends from the lower half of the ranks to the other.
+func halves(p *process) {
+	defer p.at(0)
+	for i := range 5 {
+		if p.rank < p.n/2 {
+			p.at(1).send(30, p.rank+p.n/2, i)
+		} else {
+			p.at(2).recv(30, p.rank-p.n/2, i)
+		}
+	}
+}
+
+// fan sums in a tree whose ranks have four children.
+func fan(p *process) {
+	defer p.at(0)
+	for child := 4*p.rank + 1; child <= 4*p.rank+4 && child < p.n; child++ {
+		p.at(1).recv(9, child, 0)
+	}
+	if p.rank > 0 {
+		p.at(2).send(9, (p.rank-1)/4, 0)
+	}
+}
+
+// colors has a ring in each communicator of the ranks of one color.
+func colors(color, rank, size func(p *process) int) func(p *process) {
+	return func(p *process) {
+		own, n := rank(p), size(p)
+		p.call("MPI_Comm_split", "xnc", cst.Int(int64(color(p))), cst.Int(int64(p.rank)), cst.Handle(3))
+		p.call("MPI_Comm_rank", "pc", cst.Rank(int64(own)), cst.Handle(3))
+		p.call("MPI_Comm_size", "nc", cst.Int(int64(n)), cst.Handle(3))
+		for range 4 {
+			p.call("MPI_Send", "nptc", cst.Int(1), cst.Rank(int64((own+1)%n)), cst.Tag(0), cst.Handle(3))
+			p.call("MPI_Recv", "nptc", cst.Int(1), cst.Rank(int64((own+n-1)%n)), cst.Tag(0), cst.Handle(3))
+		}
+	}
+}
+
+// remainderColors has the ranks of one remainder in a communicator, and quotientColors those of one quotient.
+func remainderColors(by int) func(p *process) {
+	return colors(func(p *process) int { return p.rank % by }, func(p *process) int { return p.rank / by },
+		func(p *process) int { return p.n / by })
+}
+
+func quotientColors(by int) func(p *process) {
+	return colors(func(p *process) int { return p.rank / by }, func(p *process) int { return p.rank % by },
+		func(*process) int { return by })
+}
+
+// offDiagonal exchanges with the rank at the transposed place, but on the diagonal.
+func offDiagonal(p *process) {
+	defer p.at(0)
+	side := square(p.n)
+	if peer := p.rank%side*side + p.rank/side; peer != p.rank {
+		p.at(1).send(40, peer, 0)
+		p.at(2).recv(40, peer, 0)
+	}
+	p.at(3).allreduce(1)
+}
+
+// line gives what it has to both neighbours in two lines of the program, and its part of 1,000 to rank 0.
+func line(p *process) {
+	defer p.at(0)
+	for range 10 {
+		if p.rank > 0 {
+			p.at(1).recv(1, p.rank-1, 0)
+			p.at(2).send(1, p.rank-1, 0)
+		}
+		if p.rank < p.n-1 {
+			p.at(3).recv(1, p.rank+1, 0)
+			p.at(4).send(1, p.rank+1, 0)
+		}
+	}
+	remainders(p)
+}
+
 // TestExchanges extrapolates exchanges that programs write by hand.
 func TestExchanges(t *testing.T) {
 	for _, tt := range []struct {
@@ -179,6 +287,20 @@ func TestExchanges(t *testing.T) {
 		{"dissemination", dissemination, []int{3, 4, 6, 8, 12}},
 		{"remainders", remainders, []int{3, 4, 6, 8, 12}},
 		{"box", box, []int{12, 27, 36, 48}},
+		{"transposition", transposition, []int{4, 8, 16, 32}},
+		{"transposition", transposition, []int{6, 8, 10, 12}},
+		{"distances", distances, []int{3, 4, 6, 8}},
+		{"Bruck's exchange", bruck, []int{3, 5, 6, 8, 12}},
+		{"checkpoint", checkpoint, []int{4, 8, 16, 32}},
+		{"checkpoint", checkpoint, []int{6, 8, 10, 12}},
+		{"halves", halves, []int{2, 4, 6, 8}},
+		{"tree of four", fan, []int{4, 6, 9, 12}},
+		{"color is rank by 2", remainderColors(2), []int{6, 8, 10, 12}},
+		{"color is rank by 4", remainderColors(4), []int{4, 8, 16, 32}},
+		{"color is a half of rank", quotientColors(2), []int{6, 8, 10, 12}},
+		{"color is a quarter of rank", quotientColors(4), []int{4, 8, 16, 32}},
+		{"off the diagonal", offDiagonal, []int{4, 9, 16, 25}},
+		{"line", line, []int{4, 6, 8, 12}},
 	} {
 		t.Run(fmt.Sprint(tt.name, tt.numbers), func(t *testing.T) {
 			t.Parallel()

@@ -210,6 +210,9 @@ type rank struct {
 	slots  []uint64 // that advance
 	groups map[uint32]merge.Group
 	folded [likenesses][]*node
+
+	comms   []int // which argument of a call, by terminal, is its communicator; -1 if none is
+	members map[int64]member
 }
 
 // read reads the ranks of a trace whose sites have other numbers, with runs of what advances or without.
@@ -285,6 +288,7 @@ func (s *solver) readRank(part *merge.Part, sites map[int64]int64, ranks int64) 
 		}
 		s.call(r, &f, fns[fn], part.Table.Functions()[fn].Params, args, streams.Slots[terminal])
 	}
+	r.members = s.askedMembers(r)
 	if r.folded[equal], err = f.grammar(part.Grammar); err != nil {
 		return nil, err
 	}
@@ -307,6 +311,7 @@ func (s *solver) readRank(part *merge.Part, sites map[int64]int64, ranks int64) 
 func (s *solver) call(r *rank, f *folder, fn int, params []cst.Param, args []cst.Value, slots uint64) *node {
 	args = slices.Clone(args)
 	r.fns, r.args, r.slots = append(r.fns, fn), append(r.args, args), append(r.slots, slots)
+	r.comms = append(r.comms, communicatorOf(params))
 	n := &node{terminal: uint32(len(f.calls))}
 	for like := range likenesses {
 		n.ids[like] = s.numbers.number(fmt.Appendf(s.callKey(fn, params, args, like), "/%x", slots))

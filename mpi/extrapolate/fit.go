@@ -78,7 +78,7 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 		{f.terms, false, 3}, {f.terms, true, 4},
 		{pairs, false, 4}, {pairs, true, 5}, {f.conditions, true, 8}, {f.triples, false, 5},
 		{f.triangles, false, 5}, {f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8},
-		{f.strides, false, 8}} {
+		{f.offsets, false, 6}, {f.strides, false, 8}, {f.crossed, false, 8}} {
 		if evidence < step.points {
 			continue
 		}
@@ -185,15 +185,17 @@ func (f *fitter) few() {
 		return
 	}
 	const some = 4 // numbers of ranks that confirm what is rounded
-	if !f.ranks && byRanks(f.points, f.values) >= some {
+	if f.role != roleRank && byRanks(f.points, f.values) >= some {
 		f.evenness()
+	}
+	if !f.ranks && byRanks(f.points, f.values) >= some {
 		for _, x := range all {
 			if !x.odd && !x.far {
 				f.divided(x, true)
 			}
 		}
-		f.confirm()
 	}
+	f.confirm()
 }
 
 // evenness tries whether the number of ranks is even, or a power of two, of what is 0 and 1.

@@ -76,6 +76,10 @@ func (f *fitter) terms() {
 		}
 		f.divided(*x, false)
 	}
+	for by := int64(2); by <= maxPart; by++ {
+		f.try(expr{text: fmt.Sprintf("rank mod %d", by), terms: terms{bits: length(by-1) + f.rounding()},
+			at: func(p *point) (int64, bool) { return p.rank % by, true }})
+	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
 		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a), binary: true},
 			at: func(p *point) (int64, bool) { return p.rank ^ a, true }})

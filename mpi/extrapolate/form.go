@@ -85,8 +85,15 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 			r.exprs = f.fit(at, values, depth, array, as)
 		}
 	}
+	if len(r.exprs) == 0 && as == roleRank {
+		r.exprs = f.inGroup(at, values, depth, array)
+	}
 	single := !f.class.one && ofOneRun(at) && len(f.ranks) > 2 // ranks of other traces do not come there
-	one := (f.class.one || single) && len(r.exprs) > 0 && r.exprs[0].ofOneRun(scales, values[0], single)
+	most := maxOfOneRun
+	if f.merging && f.grid.dims > 1 { // whether ranks have neighbours is a condition there
+		most = -1
+	}
+	one := (f.class.one || single) && len(r.exprs) > 0 && r.exprs[0].ofOneRun(scales, values[0], single, most)
 	if f.site != 0 {
 		f.share(&r, key, at, values, one)
 	}
@@ -108,7 +115,7 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	}
 	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
 	switch e := &r.exprs[0]; {
-	case !one || !e.ofOneRun(scales, values[0], single):
+	case !one || !e.ofOneRun(scales, values[0], single, most):
 	case e.constant:
 		r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", values[0])
 	default:
@@ -122,12 +129,12 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 const maxOfOneRun = 2
 
 // ofOneRun reports whether an expression, of a first value, may be another one if only one number of ranks shows it:
-// in a class that has others, also what is no constant.
-func (e *expr) ofOneRun(scales bool, value int64, single bool) bool {
+// in a class that has others, also what is no constant and longer than most.
+func (e *expr) ofOneRun(scales bool, value int64, single bool, most int) bool {
 	if e.constant {
 		return scales && abs(value) > 1
 	}
-	return single && e.bits > maxOfOneRun
+	return single && e.bits > most
 }
 
 // ofOneRun reports whether all points are of one number of ranks.

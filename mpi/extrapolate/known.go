@@ -1,9 +1,6 @@
 package extrapolate
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Partners in exchanges that programs write by hand: sorts of odd and even neighbours, sums by recursive doubling on
 // numbers of ranks that are no powers of two, and binomial trees from another rank than 0.
@@ -16,6 +13,10 @@ func (f *fitter) alternating(x feature) {
 			at: func(p *point) (int64, bool) {
 				return p.rank + 1 - 2*mod(p.rank+x.of(p)+int64(odd), 2), true
 			}})
+	}
+	for _, sign := range []int64{1, -1} { // the steps in which the first or the last rank has a neighbour
+		f.shifted(fmt.Sprintf("2*%s%+d*(rank mod 2)", x.name, sign), x.terms.longer(4).digits(),
+			func(p *point) (int64, bool) { return 2*x.of(p) + sign*(p.rank%2), true })
 	}
 }
 
@@ -140,50 +141,4 @@ func (f *fitter) triangles() {
 			f.plane(m, x.monomial())
 		}
 	}
-}
-
-// strides tries multiples of an iteration and a part of something: as in files to which all ranks write.
-func (f *fitter) strides() {
-	fixed := slices.DeleteFunc(slices.Clone(f.features), func(x feature) bool { return x.uses != 0 || x.binary })
-	for _, x := range f.features {
-		by, ok := f.stride(&x)
-		if x.uses == 0 || x.derived || !ok {
-			continue
-		}
-		g := &fitter{grid: f.grid, role: f.role, points: f.points}
-		for i, p := range f.points {
-			g.values = append(g.values, f.values[i]-by*x.of(p))
-		}
-		g.sift(fixed)
-		g.products()
-		for i := range fixed {
-			for j := range fixed {
-				m := quotient(&fixed[i], &fixed[j])
-				if i != j && g.multiple(&g.columns[i], &g.columns[j]) {
-					g.scaled(m)
-				}
-				if i != j && len(g.found) == 0 {
-					g.line([]monomial{m})
-				}
-			}
-		}
-		for _, e := range g.found {
-			f.try(expr{text: times(by, 1, x.name) + "+" + e.text, terms: x.terms.and(e.terms).longer(length(by - 1)),
-				at: func(p *point) (int64, bool) {
-					v, ok := e.at(p)
-					return v + by*x.of(p), ok
-				}})
-		}
-	}
-}
-
-// stride returns by how much values of one rank of one run grow with a feature, and whether there are two.
-func (f *fitter) stride(x *feature) (by int64, ok bool) {
-	p := f.points[0]
-	for i, q := range f.points {
-		if q.ranks == p.ranks && q.rank == p.rank && x.of(q) != x.of(p) {
-			return div(f.values[i]-f.values[0], x.of(q)-x.of(p))
-		}
-	}
-	return 0, false
 }

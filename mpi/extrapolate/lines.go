@@ -70,6 +70,45 @@ func (f *fitter) line(list []monomial) {
 	}
 }
 
+// affine tries c·m and a number, for quotients m that need not be whole.
+func (f *fitter) affine(m monomial) {
+	n, d, ok := m.of(f.points[0])
+	if !ok || d == 0 {
+		return
+	}
+	for i, p := range f.points {
+		n2, d2, ok := m.of(p)
+		over, ok2 := mul(n2, d)
+		from, ok3 := mul(n, d2)
+		if !ok || !ok2 || !ok3 || d2 == 0 {
+			return
+		}
+		if over == from {
+			continue
+		}
+		parts, ok := mul(f.values[i]-f.values[0], d)
+		parts, ok2 = mul(parts, d2)
+		c, ok3 := div(parts, over-from)
+		whole, ok4 := mul(c, n)
+		first, ok5 := div(whole, d)
+		if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
+			return
+		}
+		b := f.values[0] - first
+		f.try(expr{text: plus(times(c, 1, m.text), b), terms: m.terms.longer(2 + length(c-1) + length(b)),
+			coefficients: 2, at: func(p *point) (int64, bool) {
+				n, d, ok := m.of(p)
+				v, ok2 := mul(c, n)
+				v, ok3 := div(v, d)
+				return v + b, ok && ok2 && ok3
+			}, basis: func(p *point) [2]int64 {
+				n, d, _ := m.of(p)
+				return [2]int64{n, d}
+			}})
+		return
+	}
+}
+
 // planes tries a·x + b·y + c of features x and y.
 func (f *fitter) planes() {
 	list := f.simple()

@@ -1,5 +1,7 @@
 package extrapolate
 
+import "slices"
+
 // A place is a call or a loop of the program of a class of ranks.
 type place struct {
 	like      [likenesses]int // of a call
@@ -49,7 +51,8 @@ type matcher struct {
 	like   likeness // of calls that are the same one of the program
 	folded likeness // of the rounds of a loop
 	rounds [maxDepth]int64
-	steps  int // that may still be taken
+	loose  bool // iterations may end in a loop that is written out
+	steps  int  // that may still be taken
 	visits []placedVisit
 }
 
@@ -62,9 +65,9 @@ type placedVisit struct {
 const maxSteps = 1 << 17
 
 // match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and
-// reports whether it is one of the program.
-func match(body []*place, r *rank, seq []*node, folded, like likeness) bool {
-	m := matcher{rank: r, like: like, folded: folded, steps: maxSteps}
+// reports whether it is one of the program. It may be loose: an iteration of the program may end in a loop of the rank.
+func match(body []*place, r *rank, seq []*node, folded, like likeness, loose bool) bool {
+	m := matcher{rank: r, like: like, folded: folded, loose: loose, steps: maxSteps}
 	if !m.sequence(body, seq, func(rest []*node) bool { return len(rest) == 0 }) {
 		return false
 	}
@@ -157,7 +160,7 @@ func (m *matcher) written(p *place, round int64, first, seq []*node, then func(t
 	if len(seq) > 0 && !(p.condition && round > 0) {
 		*at = round
 		more := m.sequence(p.body, seq, func(rest []*node) bool {
-			if len(rest) >= len(seq) {
+			if len(rest) >= len(seq) && !(m.loose && m.calls(done)) {
 				return false
 			}
 			own := consumed(seq, rest)
@@ -181,10 +184,15 @@ func (m *matcher) written(p *place, round int64, first, seq []*node, then func(t
 	return then(round, seq)
 }
 
+// calls reports whether there is a call among the visits from one on.
+func (m *matcher) calls(from int) bool {
+	return slices.ContainsFunc(m.visits[from:], func(v placedVisit) bool { return !v.place.loop })
+}
+
 // consumed returns the nodes of seq before the rest of it, none if the rest begins in a loop of it.
 func consumed(seq, rest []*node) []*node {
 	n := len(seq) - len(rest)
-	if len(rest) > 0 && rest[0] != seq[n] {
+	if n < 0 || len(rest) > 0 && rest[0] != seq[n] {
 		return nil
 	}
 	return seq[:n]

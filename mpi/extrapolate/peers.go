@@ -98,7 +98,7 @@ func (f *fitter) ring(text string, t terms, of func(p *point) int64) {
 	a := mod(f.values[slices.Index(f.points, p)]-p.rank-of(p), p.ranks)
 	fewest := slices.MinFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) }).ranks
 	for _, a := range nearest(a, p.ranks) {
-		if a == 0 && text == "" || abs(a) >= fewest { // further than around
+		if a == 0 && text == "" || abs(a) > 1 && abs(a) >= fewest { // further than around
 			continue
 		}
 		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), terms: t.longer(length(a)),

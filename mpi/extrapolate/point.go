@@ -13,6 +13,8 @@ type point struct {
 	ranks, rank int64
 	rounds      [maxDepth]int64
 	index       int64 // in an array
+
+	own, size int64 // the rank in the communicator of a call, and the size of that; 0 if the program did not ask
 }
 
 // A feature is a number that a point has.

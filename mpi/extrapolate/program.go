@@ -82,11 +82,27 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 		return nil, &failure{class: name, what: "traces have too few ranks in this place"}
 	}
 	c.one, c.alike = traces == 1, traits(s.grid, ranks)
-	worst := &failure{class: name, what: "ranks of one place make different calls"}
-	var best []*place
+	best, worst := s.programs(c, by)
+	if best == nil && worst.depth <= 1 && by == whole && !s.merging && !s.learns() && s.ctx.Err() == nil { // all calls differ
+		known := s.knowledge.copied()
+		s.loose = true
+		if best, worst = s.programs(c, by); best == nil {
+			s.knowledge = known // what is no program tells others nothing
+		}
+		s.loose = false
+	}
+	if best != nil {
+		c.body = best
+		return c, nil
+	}
+	return nil, worst
+}
+
+// programs returns the shortest program of a class, or else why the one that came furthest is none.
+func (s *solver) programs(c *class, by split) (best []*place, worst *failure) {
+	worst = &failure{class: c.name, what: "ranks of one place make different calls"}
 	shortest := math.MaxInt
-	try := func(like, same likeness, flat bool) bool {
-		failed := s.program(c, like, same, flat)
+	tried := func(failed *failure) bool {
 		if failed == nil {
 			if bits := c.bits(); bits < shortest {
 				best, shortest = c.body, bits
@@ -103,32 +119,22 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 			if by > whole || like > labelled {
 				break
 			}
-			if failed := s.merged(c, like); failed != nil {
-				if failed.depth > worst.depth {
-					worst = failed
-				}
-			} else if bits := c.bits(); bits < shortest {
-				best, shortest = c.body, bits
-			}
+			tried(s.merged(c, like))
 			continue
 		}
 		if like > equal && c.foldedAs(like, within[like]) {
 			continue
 		}
 		for _, same := range []likeness{labelled, function} {
-			if try(like, same, false) {
+			if tried(s.program(c, like, same, false)) {
 				break
 			}
 		}
 		if c.nests(like) {
-			try(like, labelled, true)
+			tried(s.program(c, like, labelled, true))
 		}
 	}
-	if best != nil {
-		c.body = best
-		return c, nil
-	}
-	return nil, worst
+	return best, worst
 }
 
 // foldedAs reports whether the loops of one likeness are those of another, on all ranks.
@@ -209,7 +215,7 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat b
 			if flat {
 				seq = flattened(seq)
 			}
-			if !match(c.body, r, seq, like, same) {
+			if !match(c.body, r, seq, like, same, s.loose) {
 				return &failure{c.name,
 					fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
 						r.rank, r.ranks, c.first.rank, c.first.ranks), 1}

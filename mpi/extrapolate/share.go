@@ -19,6 +19,13 @@ type knowledge struct {
 // learns reports whether classes are fitted on after one has failed, as others may tell what it lacks.
 func (k *knowledge) learns() bool { return k.wanted != nil }
 
+// copied returns a copy of what is known.
+func (k *knowledge) copied() knowledge {
+	c := *k
+	c.exprs, c.lacking, c.vain = maps.Clone(k.exprs), maps.Clone(k.lacking), maps.Clone(k.vain)
+	return c
+}
+
 // add keeps the expressions of a number.
 func (k *knowledge) add(key string, exprs []expr) {
 	for _, e := range exprs {

@@ -3,6 +3,7 @@ package extrapolate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -24,6 +25,7 @@ type solver struct {
 	foreign  []feature         // of other grids
 	nearest  bool              // what has no expression is taken from the nearest rank
 	forced   bool              // that may be, at places of the finest split
+	loose    bool              // iterations of programs may end in loops of ranks
 	merging  bool              // programs have the calls of all ranks, with conditions
 	asked    map[int]bool      // numbers of dimensions of grids that the program has of MPI
 	single   bool              // a program of all ranks alike is known: others are longer
@@ -93,7 +95,11 @@ func (s *solver) solve() (*made, error) {
 	}
 	s.merging = true
 	defer func() { s.merging = false }()
-	merged, _, open := s.shortest(1)
+	most := 1
+	if best == nil && !slices.ContainsFunc(s.ranks, func(n int64) bool { return squareRoot(n)*squareRoot(n) != n }) {
+		most = 2
+	}
+	merged, _, open := s.shortest(most)
 	switch {
 	case merged == nil:
 	case best == nil || merged.bits < best.bits:
