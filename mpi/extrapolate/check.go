@@ -9,28 +9,28 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// check returns an [Error] if a run has faults and a trace that it is made of has none.
+// check returns the faults of a run if a trace that it is made of has none.
 func (r *Result) check(ctx context.Context, from *trace.Trace,
-	faults func(context.Context, *trace.Trace) ([]string, error)) error {
+	faults func(context.Context, *trace.Trace) ([]string, error)) ([]string, error) {
 	if faults == nil {
-		return nil
+		return nil, nil
 	}
 	var file bytes.Buffer
 	if _, err := layout.Unread(r.parts.WriteContext(ctx, &file)); err != nil {
-		return err
+		return nil, err
 	}
 	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
 		trace.Options{Memory: int64(min(from.Memory(), math.MaxInt64))})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wrong, err := faults(ctx, tr)
 	if err != nil || len(wrong) == 0 {
-		return err
+		return nil, err
 	}
 	known, err := faults(ctx, from)
 	if err != nil || len(known) > 0 {
-		return err
+		return nil, err
 	}
-	return &Error{Problems: wrong}
+	return wrong, nil
 }

@@ -90,3 +90,37 @@ func TestForce(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestForcedIsTold checks that a forced run says which of its expressions the traces do not determine, and what
+// cannot be right in it, and that of several programs the one with the fewest faults is taken.
+func TestForcedIsTold(t *testing.T) {
+	program := func(p *process) {
+		p.allreduce(2*p.n + 1)
+		p.send(1, (p.rank+1)%p.n, 0)
+	}
+	traces := []*trace.Trace{run(t, 4, program), run(t, 8, program)}
+	asked := 0
+	faults := func(_ context.Context, made *trace.Trace) ([]string, error) {
+		if made.Ranks() != 16 {
+			return nil, nil
+		}
+		asked++
+		return []string{"a call without a partner"}, nil
+	}
+	r, err := extrapolate.Make(t.Context(), traces, extrapolate.Options{Ranks: 16, Force: true, Check: faults})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Faults) != 1 || asked < 2 || len(r.Forced) == 0 {
+		t.Errorf("faults %v of %d runs, forced %v", r.Faults, asked, r.Forced)
+	}
+	for _, f := range r.Fits {
+		if f.Traces < 1 || f.Traces > len(traces) {
+			t.Errorf("%v holds in %d of %d traces", f, f.Traces, len(traces))
+		}
+	}
+	r, err = extrapolate.Make(t.Context(), traces, extrapolate.Options{Ranks: 16, Force: true})
+	if err != nil || len(r.Faults) > 0 {
+		t.Errorf("%v, %v", r.Faults, err)
+	}
+}

@@ -138,6 +138,7 @@ func (w *writer) value(f *form) int64 {
 	problem = w.class.name + ": " + f.what + problem
 	if w.o.Force {
 		var how string
+		f.forced = true
 		if v, how = w.forced(f, v); how != "" {
 			problem += ": " + how
 		}

@@ -41,6 +41,7 @@ type Result struct {
 	Fits   []Fit    `json:"fits"`
 	Weak   int      `json:"weak_fits"` // expressions that only two numbers of ranks confirm
 	Forced []string `json:"forced"`    // what is taken although the traces do not determine it
+	Faults []string `json:"faults"`    // what cannot be right in the run; nothing unless it is forced
 
 	// Nearest are the arguments that do not count, or differ between executables for each number of ranks, and
 	// have no expression: they are those of the nearest rank of the largest trace.
@@ -55,6 +56,8 @@ type Fit struct {
 	Parameter  string `json:"parameter"`
 	Expression string `json:"expression"`
 	Class      string `json:"ranks_at"` // the place in the grid of the ranks that have it
+	Traces     int    `json:"held_in"`  // on how many numbers of ranks such ranks show it
+	Forced     bool   `json:"forced"`   // the traces do not determine it: it is a guess
 }
 
 // An Error says what of a run does not follow from the traces.
@@ -142,10 +145,13 @@ func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 	wrong := new(Error)
 	m, err := s.solve()
 	err = s.seen(m, err)
+	list := []*made{m}
 	if s.o.Force && errors.As(err, &wrong) {
 		if forced, err2 := s.force(m); err2 == nil {
-			m, err = forced, nil
-			m.problems = also(m.problems, wrong.Problems)
+			list, err = forced, nil
+			for _, m := range list {
+				m.problems = also(m.problems, wrong.Problems)
+			}
 		}
 	}
 	if s.ctx.Err() != nil {
@@ -154,26 +160,43 @@ func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	var best *Result
+	for _, m := range list {
+		r, err := s.run(m, traces)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || len(r.Faults) < len(best.Faults) {
+			best = r
+		}
+		if len(best.Faults) == 0 {
+			break
+		}
+	}
+	if len(best.Faults) > 0 && !s.o.Force {
+		return nil, &Error{Problems: best.Faults}
+	}
+	return best, nil
+}
+
+// run returns what is made as a run, with its faults.
+func (s *solver) run(m *made, traces []*trace.Trace) (*Result, error) {
 	r := &Result{Ranks: s.o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.problems,
-		Nearest: append([]string{}, m.nearest...)}
+		Nearest: append([]string{}, m.nearest...), Faults: []string{}}
 	for _, p := range m.parts {
 		if err := r.parts.Add(p); err != nil {
 			return nil, err
 		}
 	}
-	run := traces[len(traces)-1].Run()
+	largest := traces[len(traces)-1]
+	run := largest.Run()
 	if err := r.parts.Describe(merge.Run{Ranks: s.o.Ranks, Source: run.Source, Names: run.Names,
 		Origin: originOf(run.Origin, s.o.Ranks)}); err != nil {
 		return nil, err
 	}
-	switch err := r.check(s.ctx, traces[len(traces)-1], s.o.Check); {
-	case err == nil:
-	case s.o.Force && errors.As(err, &wrong):
-		r.Forced = append(r.Forced, wrong.Problems...)
-	default:
-		return nil, err
-	}
-	return r, nil
+	faults, err := r.check(s.ctx, largest, s.o.Check)
+	r.Faults = append(r.Faults, faults...)
+	return r, err
 }
 
 // also returns problems, and others that are not told among them.

@@ -14,6 +14,8 @@ type form struct {
 	// line through two points.
 	weak bool
 
+	forced bool // what is made does not follow from the traces
+
 	what string // that it is a number of
 	role role
 
@@ -135,6 +137,15 @@ func (e *expr) ofOneRun(scales bool, value int64, single bool, most int) bool {
 		return scales && abs(value) > 1
 	}
 	return single && e.bits > most
+}
+
+// numbersOf returns of how many numbers of ranks points are.
+func numbersOf(at []*point) int {
+	known := make(map[int64]bool)
+	for _, p := range at {
+		known[p.ranks] = true
+	}
+	return len(known)
 }
 
 // ofOneRun reports whether all points are of one number of ranks.

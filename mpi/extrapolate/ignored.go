@@ -32,7 +32,7 @@ func (s *solver) lenient(p cst.Param) lenience {
 		p.Type.Kind == cst.KindArray && p.Type.Elem.Class == "request"):
 		return ignored
 	case isSite(p):
-		return ignoredIf(s.o.Ignore.Sites)
+		return ignoredIf(s.o.Ignore.Sites || s.nearest) // of what is forced, sites are what matters least
 	case p.Name == "argv" || p.Name == "argc":
 		return ignored // also without Arguments: executables of several numbers of ranks have several names
 	case p.Name == "filename" && s.o.Ignore.Files:

@@ -91,7 +91,7 @@ func (f *fitter) affine(m monomial) {
 		c, ok3 := div(parts, over-from)
 		whole, ok4 := mul(c, n)
 		first, ok5 := div(whole, d)
-		if !ok || !ok2 || !ok3 || !ok4 || !ok5 {
+		if !ok || !ok2 || !ok3 || !ok4 || !ok5 || c == 0 {
 			return
 		}
 		b := f.values[0] - first

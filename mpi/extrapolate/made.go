@@ -66,7 +66,7 @@ func (m *made) fits() []Fit {
 		if f.exprs[0].constant {
 			return
 		}
-		fit := Fit{fn, parameter, f.exprs[0].text, c.name}
+		fit := Fit{fn, parameter, f.exprs[0].text, c.name, numbersOf(f.at), f.forced}
 		if !slices.Contains(list, fit) {
 			list = append(list, fit)
 		}

@@ -26,6 +26,7 @@ type solver struct {
 	nearest  bool              // what has no expression is taken from the nearest rank
 	forced   bool              // that may be, at places of the finest split
 	loose    bool              // iterations of programs may end in loops of ranks
+	whole    []*made           // programs of all ranks, also of which something is not determined
 	merging  bool              // programs have the calls of all ranks, with conditions
 	asked    map[int]bool      // numbers of dimensions of grids that the program has of MPI
 	single   bool              // a program of all ranks alike is known: others are longer
@@ -35,17 +36,29 @@ type solver struct {
 	knowledge
 }
 
-// force returns the run of a program that is known but for what the traces do not determine, or else that in which
-// the fewest numbers do not follow from all traces.
-func (s *solver) force(known *made) (best *made, err error) {
+// maxForced is how many forced runs are checked at most.
+const maxForced = 4
+
+// force returns the run of a program that is known but for what the traces do not determine, or else those in which
+// the fewest numbers do not follow from all traces, the fewest first.
+func (s *solver) force(known *made) (list []*made, err error) {
 	s.forced, s.rivals, s.single = true, true, false
 	if known != nil {
-		s.place(known.grid, 3)
-		m := &made{solver: s, grid: known.grid, root: known.root}
-		return m, m.make()
+		for _, open := range s.candidates(known) {
+			s.place(open.grid, 3)
+			m := &made{solver: s, grid: open.grid, root: open.root}
+			if err := m.make(); err != nil {
+				return list, err
+			}
+			list = append(list, m)
+		}
+		return list, nil
 	}
 	var why *Error
 	for dims := 1; dims <= 3; dims++ {
+		if dims == 3 && len(list) > 0 && !s.asked[dims] {
+			break // more classes have fewer ranks that tell what they do
+		}
 		for _, g := range grids(dims, s.ranks) {
 			s.place(g, 2)
 			root, failed := s.root()
@@ -62,15 +75,22 @@ func (s *solver) force(known *made) (best *made, err error) {
 			if err := m.make(); err != nil {
 				return nil, err
 			}
-			if best == nil || len(m.problems) < len(best.problems) {
-				best = m
-			}
+			list = append(list, m)
 		}
 	}
-	if best == nil {
+	if len(list) == 0 {
 		return nil, why
 	}
-	return best, nil
+	slices.SortStableFunc(list, func(a, b *made) int { return len(a.problems) - len(b.problems) })
+	return list[:min(len(list), maxForced)], nil
+}
+
+// candidates returns the shortest programs, that which is known first.
+func (s *solver) candidates(known *made) []*made {
+	list := slices.DeleteFunc(slices.Clone(s.whole), func(m *made) bool { return m == known })
+	slices.SortStableFunc(list, func(a, b *made) int { return a.bits - b.bits })
+	list = append([]*made{known}, list...)
+	return list[:min(len(list), maxForced)]
 }
 
 // maxLongerGrid is how much longer the program of a rival in another grid is at most, in bits.
@@ -198,6 +218,7 @@ func (x *search) try(g *grid) *failure {
 		m.bits += foreignBits // nothing says that ranks are in a grid
 	}
 	err := m.make()
+	s.whole = append(s.whole, m)
 	if err == nil {
 		x.held = append(x.held, m)
 	}

@@ -93,6 +93,7 @@ type extrapolation struct {
 	Fits   []extrapolate.Fit `json:"fits"`
 	Weak   int               `json:"weak_fits"`
 	Forced []string          `json:"forced"`
+	Faults []string          `json:"faults"`
 
 	Nearest []string `json:"nearest"`
 }
@@ -133,7 +134,7 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, o extra
 	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
 		return nil, err
 	}
-	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced, r.Nearest}
+	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced, r.Faults, r.Nearest}
 	return compress.Encode(q.Command, r.Write)
 }
 
@@ -217,12 +218,25 @@ func (e *extrapolation) print(q *cli.Question, out io.Writer) {
 	}
 	if len(e.Fits) > 0 {
 		fmt.Fprintln(out)
-		t := text.NewTable(out, most, "function", "argument", "expression", "<ranks")
+		columns := []string{"function", "argument", "expression", "<ranks"}
+		if len(e.Forced) > 0 {
+			columns = append(columns, "<determined")
+		}
+		t := text.NewTable(out, most, columns...)
 		for _, f := range e.Fits {
-			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), signs.Replace(f.Expression), f.Class)
+			row := []any{text.Printable(f.Function), text.Printable(f.Parameter), signs.Replace(f.Expression), f.Class}
+			switch {
+			case len(e.Forced) == 0:
+			case f.Forced:
+				row = append(row, "no")
+			default:
+				row = append(row, "by "+text.Plural(uint64(f.Traces), "trace"))
+			}
+			t.Row(row...)
 		}
 		t.Close()
 	}
+	e.warnOfForced(q, out)
 	if e.Weak > 0 {
 		cli.Warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them",
 			text.Plural(uint64(e.Weak), "expression"))
@@ -236,7 +250,31 @@ func (e *extrapolation) print(q *cli.Question, out io.Writer) {
 		cli.Warn(q.ErrOrStderr(), "without a rule, and taken from the nearest rank of the largest trace: %s%s",
 			text.Printable(strings.Join(list, ", ")), more)
 	}
-	for _, f := range e.Forced {
-		cli.Warn(q.ErrOrStderr(), "not determined by the traces, forced: %s", text.Printable(signs.Replace(f)))
+}
+
+// warnOfForced says how sure a forced run is, and what is not proved.
+func (e *extrapolation) warnOfForced(q *cli.Question, out io.Writer) {
+	if len(e.Forced) == 0 {
+		return
 	}
+	fmt.Fprintf(out, "\nnot proved: %s; the run is a guess where these are wrong\n",
+		text.Plural(uint64(len(e.Forced)), "rule"))
+	if len(e.Faults) > 0 {
+		fmt.Fprintf(out, "wrong for certain: %s of the run cannot be right, such as calls without a partner\n",
+			text.Plural(uint64(len(e.Faults)), "thing"))
+	}
+	list := func(what string, all []string) {
+		shown := all
+		if !q.All {
+			shown = all[:min(len(all), cli.MaxDifferences)]
+		}
+		for _, f := range shown {
+			cli.Warn(q.ErrOrStderr(), "%s: %s", what, text.Printable(signs.Replace(f)))
+		}
+		if more := len(all) - len(shown); more > 0 {
+			cli.Warn(q.ErrOrStderr(), "%s: and %d more, which --all shows", what, more)
+		}
+	}
+	list("wrong in the forced run", e.Faults)
+	list("not determined by the traces, forced", e.Forced)
 }
