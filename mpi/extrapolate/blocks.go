@@ -70,6 +70,8 @@ func (f *fitter) blocks() {
 			f.divide(d, "%d/"+d.extentName+", more for high "+d.atName, 2, times, func(n, e, c int64) int64 {
 				return (n + c) / e
 			})
+			f.divide(d, "%d less its part, %[1]d/"+d.extentName+", more for low "+d.atName, 3, times,
+				func(n, e, c int64) int64 { return n - low(n, e, c) })
 			f.divide(d, "beginning of %d/"+d.extentName+", more for low "+d.atName, 2, times,
 				func(n, e, c int64) int64 {
 					return c*(n/e) + min(c, n%e)

@@ -268,6 +268,28 @@ func line(p *process) {
 	remainders(p)
 }
 
+// dealt has 48 rows, which are dealt to all ranks in turn, and sent to rank 0.
+func dealt(p *process) {
+	defer p.at(0)
+	for row := range 48 {
+		switch owner := row % p.n; {
+		case owner == 0:
+		case owner == p.rank:
+			p.at(1).send(64, 0, row)
+		case p.rank == 0:
+			p.at(2).recv(64, owner, row)
+		}
+	}
+}
+
+// strided has columns of a part of a plane: as many numbers apart as it is wide, and two.
+func strided(p *process) {
+	side := [...]int{4: 2, 8: 2, 16: 4, 32: 4}[p.n]
+	p.call("MPI_Cart_create", "cgc", cst.Handle(0), ints(2, func(i int) int { return []int{p.n / side, side}[i] }),
+		cst.Handle(2))
+	p.call("MPI_Type_vector", "n", cst.Int(int64(240/side+2)))
+}
+
 // TestExchanges extrapolates exchanges that programs write by hand.
 func TestExchanges(t *testing.T) {
 	for _, tt := range []struct {
@@ -301,6 +323,8 @@ func TestExchanges(t *testing.T) {
 		{"color is a quarter of rank", quotientColors(4), []int{4, 8, 16, 32}},
 		{"off the diagonal", offDiagonal, []int{4, 9, 16, 25}},
 		{"line", line, []int{4, 6, 8, 12}},
+		{"dealt in turn", dealt, []int{6, 8, 10, 12}},
+		{"stride of columns", strided, []int{4, 8, 16, 32}},
 	} {
 		t.Run(fmt.Sprint(tt.name, tt.numbers), func(t *testing.T) {
 			t.Parallel()

@@ -184,6 +184,7 @@ func (f *fitter) few() {
 		f.terms()
 		return
 	}
+	f.asBefore()
 	const some = 4 // numbers of ranks that confirm what is rounded
 	if f.role != roleRank && byRanks(f.points, f.values) >= some {
 		f.evenness()
@@ -196,6 +197,30 @@ func (f *fitter) few() {
 		}
 	}
 	f.confirm()
+}
+
+// asBefore tries what is the same wherever an extent is the same, of the grid that the program asks for: on as many
+// ranks as have an extent of the traces, it is what it is there.
+func (f *fitter) asBefore() {
+	if !f.grid.asked || f.role != roleCount || f.grid.dims < 2 {
+		return
+	}
+	for d, n := range names(f.grid.dims) {
+		known := make(map[int64]int64)
+		same := true
+		for i, p := range f.points {
+			v, ok := known[p.extent[d]]
+			same = same && (!ok || v == f.values[i])
+			known[p.extent[d]] = f.values[i]
+		}
+		if !same {
+			continue
+		}
+		f.try(expr{text: "the same for the same " + n.extent, terms: terms{bits: 4}, at: func(p *point) (int64, bool) {
+			v, ok := known[p.extent[d]]
+			return v, ok
+		}})
+	}
 }
 
 // evenness tries whether the number of ranks is even, or a power of two, of what is 0 and 1.

@@ -48,8 +48,24 @@ func (f *fitter) pairs() {
 			}
 			return v, true
 		}})
+		f.undivided(x)
 		f.along(x)
 	}
+}
+
+// undivided tries the numbers that the number of ranks does not divide, in order: of what is dealt to all ranks in
+// turn, the first leaves these to others.
+func (f *fitter) undivided(x feature) {
+	if x.derived || x.binary {
+		return
+	}
+	f.shifted("number "+x.name+" that N does not divide", x.terms.longer(4), func(p *point) (int64, bool) {
+		i := x.of(p)
+		if p.ranks < 2 {
+			return 0, false
+		}
+		return i + 1 + i/(p.ranks-1), true
+	})
 }
 
 // pair tries expressions of two features, by their numbers.

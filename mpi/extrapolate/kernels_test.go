@@ -52,6 +52,22 @@ var kernels = []struct {
 	{"mixed", "doubling", []int{3, 5, 6, 7, 12}}, {"mixed", "triangle", []int{3, 4, 6, 8}},
 	{"mixed", "nodes", []int{4, 6, 8, 12}}, {"mixed", "fan", []int{5, 8, 16, 24, 32}},
 	{"mixed", "tokens", []int{3, 4, 6, 8}}, {"mixed", "layers", []int{8, 32, 72, 128}},
+	{"stranger", "farm", []int{6, 8, 10, 12}}, {"stranger", "pipeline", []int{6, 8, 10, 12}},
+	{"stranger", "wavefront", []int{4, 9, 16, 25}}, {"stranger", "tokens3", []int{6, 8, 10, 12}},
+	{"stranger", "halo1p", []int{6, 8, 10, 12}}, {"stranger", "halo1", []int{4, 8, 16, 32}},
+	{"stranger", "halo2p", []int{6, 12, 20, 30}}, {"stranger", "halo2", []int{4, 9, 16, 25}},
+	{"stranger", "halo3", []int{8, 27, 64, 125}}, {"stranger", "transpose", []int{6, 8, 10, 12}},
+	{"stranger", "butterfly", []int{4, 8, 16, 32}}, {"stranger", "binomial", []int{6, 8, 10, 12}},
+	{"stranger", "colormod", []int{6, 8, 10, 12}}, {"stranger", "colordiv", []int{4, 8, 16, 32}},
+	{"stranger", "colormod4", []int{4, 8, 16, 32}}, {"stranger", "colordiv2", []int{6, 8, 10, 12}},
+	{"stranger", "cartsub", []int{4, 9, 16, 25}}, {"stranger", "fence", []int{6, 8, 10, 12}},
+	{"stranger", "file", []int{6, 8, 10, 12}}, {"stranger", "checkpoint", []int{6, 8, 10, 12}},
+	{"stranger", "redscat", []int{6, 8, 10, 12}}, {"stranger", "neighbours", []int{4, 9, 16, 25}},
+	{"stranger", "bodies", []int{6, 8, 10, 12}}, {"stranger", "samples", []int{6, 8, 10, 12}},
+	{"stranger", "rows", []int{6, 8, 10, 12}}, {"stranger", "scatter", []int{6, 8, 10, 12}},
+	{"stranger", "matvec", []int{4, 9, 16, 25}}, {"stranger", "life", []int{4, 8, 16, 32}},
+	{"stranger", "steps", []int{6, 8, 10, 12}}, {"stranger", "cannon", []int{4, 9, 16, 25}},
+	{"stranger", "columns", []int{6, 8, 10, 12}}, {"lines", "line", []int{4, 6, 8, 12}},
 }
 
 // TestKernels records programs on several numbers of ranks, and compares what is made with what is recorded: none is
