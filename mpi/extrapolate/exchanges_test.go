@@ -290,6 +290,22 @@ func strided(p *process) {
 	p.call("MPI_Type_vector", "n", cst.Int(int64(240/side+2)))
 }
 
+// layers shifts along rows and columns of squares, of which there are two, in the communicator of each.
+func layers(p *process) {
+	side := square(p.n / 2)
+	own, layer := p.rank%(side*side), p.rank/(side*side)
+	row, column := own/side, own%side
+	p.call("MPI_Comm_split", "xnc", cst.Int(int64(layer)), cst.Int(int64(own)), cst.Handle(3))
+	for range side / 2 {
+		for _, peer := range []int{row*side + (column+1)%side, (row+1)%side*side + column} {
+			p.call("MPI_Send", "nptc", cst.Int(int64(240/side)), cst.Rank(int64(peer)), cst.Tag(0), cst.Handle(3))
+		}
+		for _, peer := range []int{row*side + (column+side-1)%side, (row+side-1)%side*side + column} {
+			p.call("MPI_Recv", "nptc", cst.Int(int64(240/side)), cst.Rank(int64(peer)), cst.Tag(0), cst.Handle(3))
+		}
+	}
+}
+
 // TestExchanges extrapolates exchanges that programs write by hand.
 func TestExchanges(t *testing.T) {
 	for _, tt := range []struct {
@@ -323,6 +339,7 @@ func TestExchanges(t *testing.T) {
 		{"color is a quarter of rank", quotientColors(4), []int{4, 8, 16, 32}},
 		{"off the diagonal", offDiagonal, []int{4, 9, 16, 25}},
 		{"line", line, []int{4, 6, 8, 12}},
+		{"layers of squares", layers, []int{8, 32, 72, 128}},
 		{"dealt in turn", dealt, []int{6, 8, 10, 12}},
 		{"stride of columns", strided, []int{4, 8, 16, 32}},
 	} {

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -71,7 +72,8 @@ func (f *form) uses() (uses uint) {
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form,
 	*failure) {
 	r := form{what: what, role: as, site: f.site, depth: depth, array: array, at: at, values: values}
-	scales := !as.is(roleRank, roleLabel, roleRequest, roleSite) // it may grow with the number of ranks if it does not show it
+	// It may grow with the number of ranks if it does not show it.
+	scales := !as.is(roleRank, roleLabel, roleRequest, roleSite)
 	r.inside, r.positive = !scales, true
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks
@@ -88,7 +90,9 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		}
 	}
 	if len(r.exprs) == 0 && as == roleRank {
-		r.exprs = f.inGroup(at, values, depth, array)
+		if r.exprs = f.inGroup(at, values, depth, array); len(r.exprs) == 0 {
+			r.exprs = f.inLayer(at, values, depth, array)
+		}
 	}
 	single := !f.class.one && ofOneRun(at) && len(f.ranks) > 2 // ranks of other traces do not come there
 	most := maxOfOneRun
@@ -197,16 +201,61 @@ func (f *solver) fit(at []*point, values []int64, depth int, array bool, as role
 	if array {
 		key = append(key, 0)
 	}
-	key = append(key, byte(as))
-	exprs, ok := f.fitted[string(key)]
+	digest := sha256.Sum256(append(key, byte(as)))
+	exprs, ok := f.fitted[digest]
 	if !ok {
-		exprs = fit(f.grid, features(f.grid, depth, array), f.foreign, at, values, as)
+		exprs = f.fitSome(at, values, depth, array, as)
 		if len(exprs) > 0 && exprs[0].uses != 0 && as != roleGrid && !f.holdsByIteration(&exprs[0], at, values, as) {
 			exprs = nil
 		}
-		f.fitted[string(key)] = exprs
+		f.fitted[digest] = exprs
 	}
 	return exprs
+}
+
+// maxPoints is at how many points a number is fitted at most, if it is checked at all others then.
+const maxPoints = 1 << 13
+
+// fitSome fits a number at some of its points, if there are many, and drops what does not hold at the others.
+func (f *solver) fitSome(at []*point, values []int64, depth int, array bool, as role) []expr {
+	whole := func() []expr {
+		return fit(f.grid, features(f.grid, depth, array), f.foreign, at, values, as)
+	}
+	if len(at) <= maxPoints {
+		return whole()
+	}
+	some, of := someOf(at, values)
+	exprs := fit(f.grid, features(f.grid, depth, array), f.foreign, some, of, as)
+	if len(exprs) == 0 && byRanks(some, of) > 0 {
+		return whole()
+	}
+	held := slices.DeleteFunc(slices.Clone(exprs), func(e expr) bool { return !e.holds(at, values) })
+	if len(held) == 0 && len(exprs) > 0 {
+		return whole()
+	}
+	return held
+}
+
+// someOf returns some points of each number of ranks, far apart, and all where these are few.
+func someOf(at []*point, values []int64) (some []*point, of []int64) {
+	byRanks, order := make(map[int64][]int), []int64{}
+	for i, p := range at {
+		if byRanks[p.ranks] == nil {
+			order = append(order, p.ranks)
+		}
+		byRanks[p.ranks] = append(byRanks[p.ranks], i)
+	}
+	for _, ranks := range order {
+		list := byRanks[ranks]
+		step := max(1, len(list)*len(order)/maxPoints) | 1
+		for step > 1 && gcd(step, len(list)) != 1 {
+			step += 2
+		}
+		for i := 0; i < len(list); i += step {
+			some, of = append(some, at[list[i]]), append(of, values[list[i]])
+		}
+	}
+	return some, of
 }
 
 // maxSlices is of how many iterations, from the first on, numbers are looked at by themselves.

@@ -37,7 +37,10 @@ func grids(dims int, numbers []int64) []*grid {
 	var list []*grid
 	var known [][][3]int64
 	add := func(name string, fixed bool, of func(ranks int64) []int64) {
-		for _, order := range orders(dims) {
+		for i, order := range orders(dims) {
+			if i > 0 && fixed && dims == 3 { // layers come one after the other
+				break
+			}
 			var all [][3]int64
 			for _, n := range numbers {
 				e := [3]int64{1, 1, 1}
@@ -68,6 +71,14 @@ func grids(dims int, numbers []int64) []*grid {
 	}
 	add(dimsCreate, false, func(ranks int64) []int64 { return balanced(ranks, dims) })
 	add("powers of two", false, func(ranks int64) []int64 { return halved(ranks, dims) })
+	if dims == 3 {
+		for layers := int64(2); layers <= maxLayers; layers++ {
+			add(fmt.Sprintf("%d layers of squares", layers), true, func(ranks int64) []int64 {
+				side := squareRoot(ranks / layers)
+				return []int64{side, side, layers}
+			})
+		}
+	}
 	if dims == 2 {
 		for extent := int64(2); extent <= numbers[0]; extent++ {
 			add(fmt.Sprintf("%d in one dimension", extent), true, func(ranks int64) []int64 {
@@ -77,6 +88,12 @@ func grids(dims int, numbers []int64) []*grid {
 	}
 	return list
 }
+
+// maxLayers is how many layers of squares there are at most.
+const maxLayers = 4
+
+// layered reports whether ranks are in squares, one layer after the other.
+func (g *grid) layered() bool { return g.dims == 3 && g.fixed }
 
 // like reports whether a grid is one of the same kind as another, of these numbers of ranks and of more.
 func (g *grid) like(other *grid, numbers []int64) bool {

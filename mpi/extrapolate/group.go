@@ -114,3 +114,36 @@ func (f *solver) inGroup(at []*point, values []int64, depth int, array bool) (li
 	}
 	return list
 }
+
+// inLayer returns the expressions of peers in the layers of squares that ranks are in, which are communicators.
+func (f *solver) inLayer(at []*point, values []int64, depth int, array bool) (list []expr) {
+	if !f.grid.layered() {
+		return nil
+	}
+	numbers := []int64{}
+	for _, n := range f.ranks {
+		numbers = append(numbers, n/f.grid.extents(n)[2])
+	}
+	square := &grid{dims: 2, numbers: numbers, extents: func(ranks int64) [3]int64 {
+		side := squareRoot(ranks)
+		return [3]int64{side, side, 1}
+	}}
+	inside := func(p *point) *point {
+		q := &point{ranks: p.stride[2], rank: p.rank % p.stride[2], rounds: p.rounds, index: p.index}
+		q.spot = square.spot(q.ranks, q.rank)
+		return q
+	}
+	var points []*point
+	for _, p := range at {
+		points = append(points, inside(p))
+	}
+	for _, e := range fit(square, features(square, depth, array), nil, points, values, roleRank) {
+		in := e
+		in.text += " in the layer"
+		in.terms = e.terms.longer(1)
+		in.basis, in.coefficients = nil, 0
+		in.at = func(p *point) (int64, bool) { return e.at(inside(p)) }
+		list = append(list, in)
+	}
+	return list
+}

@@ -119,8 +119,8 @@ func sizes(g *grid) []feature {
 		}, odd: true, far: true, terms: terms{bits: g.rootBits(3), side: true}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g, terms: terms{bits: 2, extent: true, side: true},
-				of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g,
+				terms: terms{bits: 2, extent: true, side: true}, of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
 		}
 	}
 	return list
@@ -161,6 +161,11 @@ func features(g *grid, depth int, array bool) []feature {
 					return p.extent[d] - 1 - p.at[d]
 				}, terms: terms{bits: 1}})
 		}
+	}
+	if g.layered() {
+		list = append(list, feature{name: "rank in the layer", of: func(p *point) int64 {
+			return p.rank % p.stride[2]
+		}, terms: terms{bits: 1}})
 	}
 	for d := range depth {
 		i := string(rune('i' + d))

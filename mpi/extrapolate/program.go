@@ -83,7 +83,8 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 	}
 	c.one, c.alike = traces == 1, traits(s.grid, ranks)
 	best, worst := s.programs(c, by)
-	if best == nil && worst.depth <= 1 && by == whole && !s.merging && !s.learns() && s.ctx.Err() == nil { // all calls differ
+	differ := best == nil && worst.depth <= 1 // the calls of ranks
+	if differ && by == whole && !s.merging && !s.learns() && s.ctx.Err() == nil {
 		known := s.knowledge.copied()
 		s.loose = true
 		if best, worst = s.programs(c, by); best == nil {

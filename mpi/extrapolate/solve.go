@@ -20,19 +20,19 @@ type solver struct {
 	longest  uint64               // calls of a rank
 	numbers  interner
 	calls    interner
-	ranks    []int64           // numbers of these: of the traces, and that is made
-	grid     *grid             // that is tried
-	foreign  []feature         // of other grids
-	nearest  bool              // what has no expression is taken from the nearest rank
-	forced   bool              // that may be, at places of the finest split
-	loose    bool              // iterations of programs may end in loops of ranks
-	whole    []*made           // programs of all ranks, also of which something is not determined
-	merging  bool              // programs have the calls of all ranks, with conditions
-	asked    map[int]bool      // numbers of dimensions of grids that the program has of MPI
-	single   bool              // a program of all ranks alike is known: others are longer
-	rivals   bool              // a program is known, and others must make the same
-	fitted   map[string][]expr // in this grid
-	varied   map[string]bool   // strings that do not count and differ
+	ranks    []int64             // numbers of these: of the traces, and that is made
+	grid     *grid               // that is tried
+	foreign  []feature           // of other grids
+	nearest  bool                // what has no expression is taken from the nearest rank
+	forced   bool                // that may be, at places of the finest split
+	loose    bool                // iterations of programs may end in loops of ranks
+	whole    []*made             // programs of all ranks, also of which something is not determined
+	merging  bool                // programs have the calls of all ranks, with conditions
+	asked    map[int]bool        // numbers of dimensions of grids that the program has of MPI
+	single   bool                // a program of all ranks alike is known: others are longer
+	rivals   bool                // a program is known, and others must make the same
+	fitted   map[[32]byte][]expr // in this grid, by the digest of points and values
+	varied   map[string]bool     // strings that do not count and differ
 	knowledge
 }
 
@@ -160,6 +160,9 @@ func (s *solver) shortest(most int) (best *made, whys []string, open error) {
 	if most > 1 && !s.single && !unasked(2) {
 		x.dimensions(2, true)
 	}
+	if most > 2 && x.best == nil {
+		x.dimensions(3, true)
+	}
 	for dims := 2; dims <= most && x.best == nil; dims++ {
 		if unasked(dims) { // the program has a grid of another kind, and of its own
 			x.dimensions(dims, false)
@@ -244,7 +247,7 @@ func (s *solver) differ(a, b *made) error {
 // place puts ranks in a grid, where numbers may be of others of so many dimensions.
 func (s *solver) place(g *grid, most int) {
 	g.asked = s.asked[g.dims] && g.created()
-	s.grid, s.fitted, s.foreign = g, make(map[string][]expr), foreign(g, most, s.ranks, s.asked)
+	s.grid, s.fitted, s.foreign = g, make(map[[32]byte][]expr), foreign(g, most, s.ranks, s.asked)
 	for _, t := range s.traces {
 		for _, r := range t {
 			r.spot = g.spot(r.ranks, r.rank)
