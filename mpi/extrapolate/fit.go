@@ -230,8 +230,8 @@ func (f *fitter) evenness() {
 	}
 	f.remainder(ofN)
 	for power := range int64(2) {
-		f.try(expr{text: fmt.Sprintf("[N is a power of two] = %d", power), terms: terms{bits: 3 + int(power), binary: true},
-			at: func(p *point) (int64, bool) {
+		f.try(expr{text: fmt.Sprintf("[N is a power of two] = %d", power),
+			terms: terms{bits: 3 + int(power), binary: true}, at: func(p *point) (int64, bool) {
 				if p.ranks&(p.ranks-1) == 0 {
 					return power, true
 				}

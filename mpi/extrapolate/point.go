@@ -120,7 +120,9 @@ func sizes(g *grid) []feature {
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
 			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, grid: g,
-				terms: terms{bits: 2, extent: true, side: true}, of: func(p *point) int64 { return p.extent[d] }}, g.logBits())
+				terms: terms{bits: 2, extent: true, side: true}, of: func(p *point) int64 {
+					return p.extent[d]
+				}}, g.logBits())
 		}
 	}
 	return list

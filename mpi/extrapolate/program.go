@@ -218,8 +218,8 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat b
 			}
 			if !match(c.body, r, seq, like, same, s.loose) {
 				return &failure{c.name,
-					fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
-						r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
+					fmt.Sprintf("the calls of rank %d of %d differ from those of "+
+						"rank %d of %d by more than trip counts", r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
 			}
 		}
 	}
