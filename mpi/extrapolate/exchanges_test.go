@@ -314,6 +314,7 @@ func TestExchanges(t *testing.T) {
 		numbers []int
 	}{
 		{"odd-even sort", oddEven, []int{4, 6, 8, 16}},
+		{"odd-even sort", oddEven, []int{3, 4, 7, 8, 16}},
 		{"recursive doubling", doubling, []int{3, 5, 6, 7, 12}},
 		{"recursive doubling", doubling, []int{4, 6, 8, 12, 16}},
 		{"binomial tree from rank 1", fromOne, []int{4, 8, 16, 32}},

@@ -14,9 +14,13 @@ func (f *fitter) alternating(x feature) {
 				return p.rank + 1 - 2*mod(p.rank+x.of(p)+int64(odd), 2), true
 			}})
 	}
+	known := len(f.found)
 	for _, sign := range []int64{1, -1} { // the steps in which the first or the last rank has a neighbour
 		f.shifted(fmt.Sprintf("2*%s%+d*(rank mod 2)", x.name, sign), x.terms.longer(4).digits(),
 			func(p *point) (int64, bool) { return 2*x.of(p) + sign*(p.rank%2), true })
+	}
+	for i := range f.found[known:] {
+		f.found[known+i].edge = true
 	}
 }
 

@@ -221,7 +221,9 @@ func (x *search) try(g *grid) *failure {
 		m.bits += foreignBits // nothing says that ranks are in a grid
 	}
 	err := m.make()
-	s.whole = append(s.whole, m)
+	if s.o.Force {
+		s.whole = append(s.whole, m)
+	}
 	if err == nil {
 		x.held = append(x.held, m)
 	}
