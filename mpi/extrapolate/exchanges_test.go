@@ -362,6 +362,34 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
+// TestOneException has numbers at very many points, of which one is unlike the others: no rule holds.
+func TestOneException(t *testing.T) {
+	program := func(exception int) func(p *process) {
+		return func(p *process) {
+			p.alltoallv(func(peer int) int {
+				if p.n > 64 && p.rank == 5 && peer == 8 {
+					return exception
+				}
+				return peer + 1
+			})
+		}
+	}
+	for _, exception := range []int{9, 1} {
+		traces := []*trace.Trace{run(t, 24, program(exception)), run(t, 40, program(exception)),
+			run(t, 85, program(exception))}
+		got, _, err := extrapolated(t, traces, 88)
+		if exception == 9 && err != nil {
+			t.Error(err)
+		}
+		if err != nil {
+			continue
+		}
+		if diff := difference(t, got, run(t, 88, program(exception))); diff != "" {
+			t.Error(exception, diff)
+		}
+	}
+}
+
 // TestNotDetermined has what random programs showed: what was made, and was wrong. It may be refused.
 func TestNotDetermined(t *testing.T) {
 	fixed := func(n int) int { return n/2 + 2 } // columns and rows, if two columns are an argument
