@@ -427,6 +427,9 @@ func TestNotDetermined(t *testing.T) {
 			}
 			p.at(0)
 		}, []int{4, 25, 49}},
+		{"columns that are four in all traces", func(p *process) {
+			p.send(22, p.rank%[...]int{16: 4, 8: 4, 64: 8}[p.n], 0)
+		}, []int{8, 16, 64}},
 		{"even columns", func(p *process) {
 			if p.rank%square(p.n)%2 == 0 {
 				p.at(1).send(1, 0, 0)

@@ -77,6 +77,9 @@ func (f *fitter) terms() {
 		f.divided(*x, false)
 	}
 	for by := int64(2); by <= maxPart; by++ {
+		if f.grid.hides(by) {
+			continue
+		}
 		f.try(expr{text: fmt.Sprintf("rank mod %d", by), terms: terms{bits: length(by-1) + f.rounding()},
 			at: func(p *point) (int64, bool) { return p.rank % by, true }})
 	}

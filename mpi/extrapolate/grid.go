@@ -12,10 +12,11 @@ type grid struct {
 	dims    int
 	extents func(ranks int64) [3]int64 // the first for coordinates that vary fastest, 1 beyond dims
 	name    string
-	numbers []int64 // of ranks: of the traces, and that is made
-	fixed   bool    // an extent is the same on any number of ranks
-	asked   bool    // the program has it of MPI
-	thin    bool    // an extent is 1 in some traces, so that ranks are at places that others do not have
+	numbers []int64        // of ranks: of the traces, and that is made
+	fixed   bool           // an extent is the same on any number of ranks
+	asked   bool           // the program has it of MPI
+	hidden  map[int64]bool // see hides
+	thin    bool           // an extent is 1 in some traces, so that ranks are at places that others do not have
 }
 
 // A spot is the place of a rank in a grid.
@@ -65,8 +66,8 @@ func grids(dims int, numbers []int64) []*grid {
 			last := all[len(all)-1]
 			thin := dims > 1 && slices.ContainsFunc(all, func(e [3]int64) bool { return slices.Contains(e[:dims], 1) })
 			list = append(list,
-				&grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1],
-					last[:dims]), numbers, fixed, false, thin})
+				&grid{dims: dims, extents: extents, name: fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1],
+					last[:dims]), numbers: numbers, fixed: fixed, thin: thin})
 		}
 	}
 	add(dimsCreate, false, func(ranks int64) []int64 { return balanced(ranks, dims) })
@@ -94,6 +95,27 @@ const maxLayers = 4
 
 // layered reports whether ranks are in squares, one layer after the other.
 func (g *grid) layered() bool { return g.dims == 3 && g.fixed }
+
+// hides reports whether a number is an extent of any grid of the ranks in all traces, and another on the ranks that
+// are made: what seems to depend on the number may depend on the extent.
+func (g *grid) hides(number int64) bool {
+	if g.hidden == nil {
+		g.hidden = make(map[int64]bool)
+		last := len(g.numbers) - 1
+		for dims := 2; dims <= 3; dims++ {
+			for _, other := range grids(dims, g.numbers) {
+				for d := range dims {
+					of := other.extents(g.numbers[0])[d]
+					same := !slices.ContainsFunc(g.numbers[:last], func(n int64) bool { return other.extents(n)[d] != of })
+					if same && other.extents(g.numbers[last])[d] != of {
+						g.hidden[of] = true
+					}
+				}
+			}
+		}
+	}
+	return g.hidden[number]
+}
 
 // like reports whether a grid is one of the same kind as another, of these numbers of ranks and of more.
 func (g *grid) like(other *grid, numbers []int64) bool {
