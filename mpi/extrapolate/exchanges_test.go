@@ -430,6 +430,9 @@ func TestNotDetermined(t *testing.T) {
 		{"columns that are four in all traces", func(p *process) {
 			p.send(22, p.rank%[...]int{16: 4, 8: 4, 64: 8}[p.n], 0)
 		}, []int{8, 16, 64}},
+		{"columns that are four or as many as ranks", func(p *process) {
+			p.send(22, p.rank%[...]int{2: 2, 16: 4, 64: 8}[p.n], 0)
+		}, []int{2, 16, 64}},
 		{"even columns", func(p *process) {
 			if p.rank%square(p.n)%2 == 0 {
 				p.at(1).send(1, 0, 0)

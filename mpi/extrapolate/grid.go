@@ -96,23 +96,32 @@ const maxLayers = 4
 // layered reports whether ranks are in squares, one layer after the other.
 func (g *grid) layered() bool { return g.dims == 3 && g.fixed }
 
-// hides reports whether a number is an extent of any grid of the ranks in all traces, and another on the ranks that
-// are made: what seems to depend on the number may depend on the extent.
+// hides reports whether remainders of ranks by a number may be those by an extent of any grid, which is another one on
+// the ranks that are made.
 func (g *grid) hides(number int64) bool {
+	if hidden, ok := g.hidden[number]; ok {
+		return hidden
+	}
 	if g.hidden == nil {
 		g.hidden = make(map[int64]bool)
-		last := len(g.numbers) - 1
-		for dims := 2; dims <= 3; dims++ {
-			for _, other := range grids(dims, g.numbers) {
-				for d := range dims {
-					of := other.extents(g.numbers[0])[d]
-					same := !slices.ContainsFunc(g.numbers[:last], func(n int64) bool { return other.extents(n)[d] != of })
-					if same && other.extents(g.numbers[last])[d] != of {
-						g.hidden[of] = true
-					}
+	}
+	last := len(g.numbers) - 1
+	for dims := 2; dims <= 3; dims++ {
+		for _, other := range grids(dims, g.numbers) {
+			for d := range dims {
+				if other.extents(g.numbers[last])[d] == number {
+					continue
 				}
+				told := slices.ContainsFunc(g.numbers[:last], func(n int64) bool {
+					e := other.extents(n)[d]
+					return e != number && (n > number || e < n)
+				})
+				g.hidden[number] = g.hidden[number] || !told
 			}
 		}
+	}
+	if _, ok := g.hidden[number]; !ok {
+		g.hidden[number] = false
 	}
 	return g.hidden[number]
 }
