@@ -46,7 +46,10 @@ func (b *Builder) newNode(r ref, count uint32) uint32 {
 		b.nodes[x] = node{ref: r, count: count}
 		return x
 	}
-	b.nodes = append(grown(b.nodes), node{ref: r, count: count})
+	if len(b.nodes) == cap(b.nodes) {
+		b.nodes = grown(b.nodes)
+	}
+	b.nodes = append(b.nodes, node{ref: r, count: count})
 	return uint32(len(b.nodes) - 1)
 }
 
@@ -68,13 +71,13 @@ func grown[T any](s []T) []T {
 // minCompact is the number of nodes below which the arena is left as it is.
 const minCompact = 1024
 
-// compact moves the nodes together if more than an eighth of them are free, and
+// sparse reports whether more than an eighth of the nodes are free.
+func (b *Builder) sparse() bool { return 8*b.freeNodes > len(b.nodes) && len(b.nodes) >= minCompact }
+
+// compact moves the nodes together, which are sparse, and
 // fits the digram table to the digrams. Its cost is that of as many appends. No
 // node may be referred to but from nodes, rules and table.
 func (b *Builder) compact() {
-	if len(b.nodes) < minCompact || 8*b.freeNodes <= len(b.nodes) {
-		return
-	}
 	to := make([]uint32, len(b.nodes)) // where each node goes
 	live := make([]node, 0, (len(b.nodes)-b.freeNodes)*9/8+16)
 	for x, n := range b.nodes {
@@ -164,11 +167,14 @@ func (b *Builder) firstOf(r ref) Symbol {
 }
 
 // count returns the repetition count of node x.
-func (b *Builder) count(x uint32) uint64 {
-	if c := b.nodes[x].count; c < bigCount {
+func (b *Builder) count(x uint32) uint64 { return b.unpack(b.nodes[x].count) }
+
+// unpack returns the count that has a form.
+func (b *Builder) unpack(c uint32) uint64 {
+	if c < bigCount {
 		return uint64(c)
 	}
-	return b.big[b.nodes[x].count-bigCount]
+	return b.big[c-bigCount]
 }
 
 // pack returns the form of a count that a node holds. Equal counts have equal

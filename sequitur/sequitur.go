@@ -144,7 +144,9 @@ func (b *Builder) append(s Symbol, n uint64) (predicted bool) {
 			b.predict()
 			predicted = false
 		default:
-			b.compact()
+			if b.sparse() {
+				b.compact()
+			}
 			b.n += n
 			b.open, b.rest = run{ref(s), n}, false
 			b.predict()
@@ -205,13 +207,20 @@ func (b *Builder) closeOnce() bool {
 		b.open.count += b.count(last)
 		b.popLast()
 		return true
-	case b.reduce(b.open.count):
+	}
+	x, y := b.nodes[last], node{ref: b.open.ref, count: b.pack(b.open.count)}
+	hash := hashDigram(x, y)
+	switch {
+	case b.reduce(x, y, hash):
 		return true
-	case b.open.count > 1 && !b.rest && b.reduce(1): // only a part of the run is known here
-		return true
+	case y.count > 1 && !b.rest: // perhaps only a part of the run is known here
+		y.count = 1
+		if b.reduce(x, y, hashDigram(x, y)) {
+			return true
+		}
 	}
 	b.push()
-	b.register(last)
+	b.table.insert(last, hash)
 	return false
 }
 
@@ -237,19 +246,16 @@ func (b *Builder) popLast() {
 // is left. A node on that list may be freed and used again before its turn:
 // looking at a digram that needs nothing done does nothing.
 
-// reduce replaces the last node of the start rule and count repetitions of the
-// open run by a rule, if their digram occurs elsewhere, and reports whether it
-// does. The rule becomes the open run; what is left of the old one is put on
+// reduce replaces the last node of the start rule, which has x, and y, which is the
+// open run or a repetition of it, by a rule, if their digram occurs elsewhere, and reports
+// whether it does. The rule becomes the open run; what is left of the old one is put on
 // b.rests.
-func (b *Builder) reduce(count uint64) bool {
-	last := b.nodes[0].prev
-	x, y := b.nodes[last], node{ref: b.open.ref, count: b.pack(count)}
-	hash := hashDigram(x, y)
+func (b *Builder) reduce(x, y node, hash uint32) bool {
 	m := b.find(x, y, hash)
 	if m == 0 {
 		return false
 	}
-	if left := b.open.count - count; left > 0 {
+	if left := b.open.count - b.unpack(y.count); left > 0 {
 		b.use(b.open.ref)
 		b.rests = append(b.rests, run{b.open.ref, left})
 	}
