@@ -31,7 +31,10 @@ type timedCall struct {
 
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
 // the last. Zero and less mean 65,536, and more than [DefaultMaxValues]
-// means that many: a block with more could not be decoded. It panics if c is none that
+// means that many: a block with more could not be decoded. [Series.At] decodes a block up to
+// the call, some 100 ns for each call before it, and codecs that learn begin anew with
+// each block: on recorded runs, blocks of 16,384 calls take 1 to 14 % more bytes than those
+// of 65,536, and of 4,096 calls 6 to 35 %. NewBuilder panics if c is none that
 // [NewSeriesCodec] returns.
 func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
 	if err := c.check(); err != nil {
