@@ -56,30 +56,33 @@ func (b Bit) sure() bool {
 // learn the bit, these by a gain in 16ths. A Bit of 0 does not count, and begins as Even.
 func (c *Coder) MixMany(bit uint32, mixed []*Bit, weights *ManyWeights, gain int64) uint32 {
 	var (
-		inputs [2 * MaxMany]int64
+		inputs [MaxMany]int64
+		sure   [MaxMany]int64 // the same, or 0
 		sum    int64
 	)
+	mixed = mixed[:min(len(mixed), MaxMany)]
 	for i, b := range mixed {
-		if *b == 0 {
+		x := *b
+		if x == 0 {
 			*b = Even
 			continue
 		}
-		x := b.logit()
-		inputs[2*i] = x
-		sum += weights[2*i] * x
-		if b.sure() {
-			inputs[2*i+1] = x
-			sum += weights[2*i+1] * x
+		y := x.logit()
+		inputs[i] = y
+		sum += weights[2*i] * y
+		if x.sure() {
+			sure[i] = y
+			sum += weights[2*i+1] * y
 		}
 	}
 	p := squash(sum >> 20)
 	bit = c.Code(bit, p)
 	err := (int64(bit)<<16 - int64(p)) * gain
-	for i, x := range inputs[:2*len(mixed)] {
-		weights[i] += x * err >> 18
-	}
-	for _, b := range mixed {
-		*b = b.Learned(bit)
+	ones := -bit
+	for i, b := range mixed {
+		weights[2*i] += inputs[i] * err >> 18
+		weights[2*i+1] += sure[i] * err >> 18
+		*b = b.learned(ones)
 	}
 	return bit
 }
