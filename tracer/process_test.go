@@ -428,7 +428,10 @@ func BenchmarkProcess(b *testing.B) {
 		{"typed", 0, func(t *Thread, i int64) {
 			typed.End(t, t.Begin(), cst.Pointer{Segment: 1, Displacement: 4096 * (i & 7)}, 1024, Rank(i&7), 99, 0)
 		}},
-		{"clock", 0, func(t *Thread, _ int64) { read += t.process.clock() - t.process.clock() }},
+		{"clock", 0, func(t *Thread, _ int64) {
+			begun := t.process.clock()
+			read += t.process.clock() - begun
+		}},
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			p := openProcess(b, Config{})
