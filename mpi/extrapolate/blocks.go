@@ -171,6 +171,9 @@ func (f *fitter) rests(multiple int64, d division) {
 				extentName, rounded, place, atName), terms: d.terms.longer(5 + length(n) + length(multiple-1)),
 				at: func(p *point) (int64, bool) {
 					e := extent(p)
+					if e <= 0 { // all ranks but one, of one rank
+						return 0, false
+					}
 					each := (n + up*(e-1)) / e
 					if takes(p) {
 						each = n - (e-1)*each

@@ -219,7 +219,7 @@ func fan(p *process) {
 // colors has a ring in each communicator of the ranks of one color.
 func colors(color, rank, size func(p *process) int) func(p *process) {
 	return func(p *process) {
-		own, n := rank(p), size(p)
+		own, n := rank(p), max(1, size(p))
 		p.call("MPI_Comm_split", "xnc", cst.Int(int64(color(p))), cst.Int(int64(p.rank)), cst.Handle(3))
 		p.call("MPI_Comm_rank", "pc", cst.Rank(int64(own)), cst.Handle(3))
 		p.call("MPI_Comm_size", "nc", cst.Int(int64(n)), cst.Handle(3))
@@ -387,6 +387,28 @@ func TestOneException(t *testing.T) {
 		if diff := difference(t, got, run(t, 88, program(exception))); diff != "" {
 			t.Error(exception, diff)
 		}
+	}
+}
+
+// TestOneRank extrapolates from a run on one rank, and communicators of one: no rule divides by none.
+func TestOneRank(t *testing.T) {
+	for _, program := range []func(p *process){chunksOfOne, remainderColors(4)} {
+		var traces []*trace.Trace
+		for _, n := range []int{1, 4, 8} {
+			traces = append(traces, run(t, n, program))
+		}
+		if got, _, err := extrapolated(t, traces, 12); err == nil {
+			if diff := difference(t, got, run(t, 12, program)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+}
+
+// chunksOfOne has iterations with parts of what ranks but one divide, also where there are no others.
+func chunksOfOne(p *process) {
+	for i := range p.n {
+		p.send(block(240, max(1, p.n-1), i)+p.rank%3, (p.rank+i)%p.n, 0)
 	}
 }
 
