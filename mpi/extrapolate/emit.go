@@ -132,9 +132,10 @@ func (w *writer) value(f *form) int64 {
 	if f.weak {
 		w.weak[f] = true
 	}
-	if problem == "" {
+	if problem == "" || !w.o.Force && f.said == (said{w.class, problem}) {
 		return v
 	}
+	f.said = said{w.class, problem}
 	problem = w.class.name + ": " + f.what + problem
 	if w.o.Force {
 		var how string
@@ -183,9 +184,10 @@ func (w *writer) determined(f *form) (v int64, problem string) {
 		return v, ok && w.at.defined(e.uses)
 	}
 	v, ok := at(&f.exprs[0])
-	for _, e := range f.exprs[1:] {
-		if other, fits := at(&e); !fits || other != v || !ok {
-			return v, fmt.Sprintf(": %s and %s both hold for the traces", f.exprs[0].text, e.text)
+	for i := range f.exprs[1:] {
+		e := &f.exprs[1+i]
+		if other, fits := at(e); !fits || other != v || !ok {
+			return v, f.rivals(e)
 		}
 	}
 	switch {
@@ -204,6 +206,22 @@ func (w *writer) determined(f *form) (v int64, problem string) {
 		return v, f.most
 	}
 	return v, ""
+}
+
+// A said is the problem of a number that was told last, and of which ranks: it may be the same for millions of
+// elements.
+type said struct {
+	class *class
+	text  string
+}
+
+// rivals returns the problem that another expression than the first holds for the traces.
+func (f *form) rivals(e *expr) string {
+	if f.rival.expr != e {
+		f.rival.expr = e
+		f.rival.text = fmt.Sprintf(": %s and %s both hold for the traces", f.exprs[0].text, e.text)
+	}
+	return f.rival.text
 }
 
 // body writes a body. Top says that it is in no loop.

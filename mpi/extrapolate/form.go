@@ -33,6 +33,12 @@ type form struct {
 
 	at     []*point // where it is known, and what it is there
 	values []int64
+
+	rival struct { // what was told last
+		expr *expr
+		text string
+	}
+	said said
 }
 
 // nearest returns where a form is known that is next to a point: in the largest trace, on the rank that is
