@@ -16,9 +16,11 @@ func (r *Result) check(ctx context.Context, from *trace.Trace,
 		return nil, nil
 	}
 	var file bytes.Buffer
-	if _, err := layout.Unread(r.parts.WriteContext(ctx, &file)); err != nil {
+	unread, err := layout.Unread(r.parts.WriteContext(ctx, &file))
+	if err != nil {
 		return nil, err
 	}
+	r.written, r.unread = file.Bytes(), unread
 	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
 		trace.Options{Memory: int64(min(from.Memory(), math.MaxInt64))})
 	if err != nil {

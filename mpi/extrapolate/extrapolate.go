@@ -32,6 +32,8 @@ type Options struct {
 	Ignore Ignored // what does not count
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil
+
+	Origin format.Origin // is added to that of the largest trace
 }
 
 // A Result is a run on another number of ranks.
@@ -47,7 +49,9 @@ type Result struct {
 	// have no expression: they are those of the nearest rank of the largest trace.
 	Nearest []string `json:"nearest"`
 
-	parts merge.Accumulator
+	parts   merge.Accumulator
+	written []byte // what Write writes, nil if it is not known yet
+	unread  error  // that it returns
 }
 
 // A Fit is an expression that is not the same on all numbers of ranks and all ranks.
@@ -194,6 +198,9 @@ func (s *solver) run(m *made, traces []*trace.Trace) (*Result, error) {
 		Origin: originOf(run.Origin, s.o.Ranks)}); err != nil {
 		return nil, err
 	}
+	if err := r.parts.Describe(merge.Run{Origin: s.o.Origin}); err != nil {
+		return nil, err
+	}
 	faults, err := r.check(s.ctx, largest, s.o.Check)
 	r.Faults = append(r.Faults, faults...)
 	return r, err
@@ -219,11 +226,16 @@ func originOf(o format.Origin, ranks int) format.Origin {
 	return made
 }
 
-// Describe adds a description of the run.
-func (r *Result) Describe(run merge.Run) error { return r.parts.Describe(run) }
-
 // Write writes the trace.
-func (r *Result) Write(w io.Writer) error { return r.parts.Write(w) }
+func (r *Result) Write(w io.Writer) error {
+	if r.written == nil {
+		return r.parts.Write(w)
+	}
+	if _, err := w.Write(r.written); err != nil {
+		return err
+	}
+	return r.unread
+}
 
 // A rank is one of a trace.
 type rank struct {

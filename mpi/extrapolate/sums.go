@@ -75,6 +75,7 @@ func (e expr) sum(name string) expr {
 	}
 	var of run // whose sums are known
 	var sums []int64
+	var before point
 	each := e.at
 	e.text = fmt.Sprintf("sum of %s before (%s)", name, e.text)
 	e.constant, e.terms = false, e.terms.longer(2)
@@ -83,7 +84,9 @@ func (e expr) sum(name string) expr {
 		if own := (run{p.ranks, p.rank, p.rounds}); len(sums) == 0 || own != of {
 			of, sums = own, append(sums[:0], 0)
 		}
-		before := *p
+		if int64(len(sums)) <= p.index {
+			before = *p
+		}
 		for int64(len(sums)) <= p.index {
 			before.index = int64(len(sums)) - 1
 			v, ok := each(&before)

@@ -15,7 +15,6 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -115,6 +114,10 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, o extra
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
 	o.Ranks, o.Check, o.Progress = ranks, query.Faults, func(n int) { bar.Show(uint64(n)) }
+	o.Origin.Commands = []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", text.ShellLine(paths), ranks)}
+	for _, t := range traces {
+		layout.MergeOrigin(&o.Origin, format.Origin{Assumptions: t.Run().Origin.Assumptions})
+	}
 	r, err := extrapolate.Make(q.Context(), traces, o)
 	bar.Done()
 	if err := q.Context().Err(); err != nil {
@@ -125,14 +128,6 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, o extra
 			return nil, undeterminedError{undetermined, ranks, q.All}
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
-	}
-	origin := format.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d",
-		text.ShellLine(paths), ranks)}}
-	for _, t := range traces {
-		layout.MergeOrigin(&origin, format.Origin{Assumptions: t.Run().Origin.Assumptions})
-	}
-	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
-		return nil, err
 	}
 	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced, r.Faults, r.Nearest}
 	return compress.Encode(q.Command, r.Write)
