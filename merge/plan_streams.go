@@ -32,9 +32,10 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if s.ctx.Err() != nil || !worthStretching(without, &plain) {
 		return none
 	}
+	forest := plain.sections.size()
 	plain.setOrder(s.ctx, s.a, s.order)
 	candidates = candidates[:min(len(candidates), maxInBlocks)]
-	arguments, size, best := s.streamArguments(without, candidates)
+	arguments, size, best := s.streamArguments(without, candidates, forest)
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
@@ -80,25 +81,29 @@ func symbolsOf(shapes []*shape) int {
 // streamArguments returns the arguments that make the trace of a sample of shapes smaller in blocks, each by a
 // little at least, and all by what streams are worth, or none: of the candidates, those without which there are
 // fewest signatures are tried first, as long as one of the last few is taken. Plain is the size without streams, and
-// best is the sample with these.
+// best is the sample with these. Forest is the size of the trace with a forest: where grammars are too small for
+// blocks of their own, streams replace that.
 func (s *search) streamArguments(
-	shapes []*shape, candidates []candidate,
+	shapes []*shape, candidates []candidate, forest int,
 ) (taken []layout.StreamArgument, plain int, best inBlocksTrial) {
-	all, forest := symbolsOf(shapes), s.drafts
+	all, others := symbolsOf(shapes), s.drafts
 	if len(shapes) > 1 {
-		forest += s.whole / weighedPart
+		others += s.whole / weighedPart
 	}
-	shapes = sampleOf(shapes)
+	least := worth(forest)
+	if sample := sampleOf(shapes); len(sample) < len(shapes) {
+		forest, shapes = 0, sample // it is of other shapes
+	}
 	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0, nil, false)
 	plain = best.size
-	need := best.work + forest // as the plan without streams is made of the best forest
+	need := best.work + others // as the plan without streams is made of the best forest
 	taken, best = takeStreams(candidates, best, func(with []layout.StreamArgument, best *inBlocksTrial) inBlocksTrial {
 		if best.size < plain { // nothing else is made first if it is clear
 			need = best.work + s.drafts
 		}
 		return s.sizeInBlocks(plan{shapes: shapes, streams: with}, all, need, best, true)
 	})
-	if plain-best.size < worth(plain) {
+	if plain-best.size < worth(plain) && forest-best.size < least {
 		return nil, plain, best
 	}
 	return taken, plain, best

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -39,6 +40,35 @@ func TestRealTraces(t *testing.T) {
 				testRealTrace(t, path)
 			})
 		}
+	}
+}
+
+// TestRealSizes writes real runs: no trace may become a hundredth larger than it once was.
+func TestRealSizes(t *testing.T) {
+	for name, most := range map[string]int{
+		"cg.S.16.compute": 32_588, "cg.S.16": 104, "cg.S.64": 117, "is.S.16": 462, "is.S.64": 2_402, "lu.W.16": 388,
+		"lu.W.64": 396, "mg.S.16.compute": 12_691, "mg.S.16": 264, "mg.S.64": 432, "sp.S.16": 266,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, err := simgrid.Open([]string{"../../shared/traces/ti/" + name + ".ti.zst"}, simgrid.Options{})
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Skip(err)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			run, parts, err := simgrid.Record(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := merge.Write(&b, run, parts); err != nil {
+				t.Fatal(err)
+			}
+			if n := b.Len(); n > most+most/100 {
+				t.Errorf("%d bytes, not %d", n, most)
+			}
+		})
 	}
 }
 
