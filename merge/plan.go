@@ -140,7 +140,11 @@ func (s *search) best(shapes []*shape, t *streamTrial) (draft, error) {
 		return e, err
 	}
 	if !e.grouped {
-		if len(t.arguments) > 0 && s.withStreams(shapes, t) && t.draft.size() < e.size() {
+		most := e.size()
+		if t.overForest {
+			most -= worth(most)
+		}
+		if len(t.arguments) > 0 && s.withStreams(shapes, t) && t.draft.size() < most {
 			return t.draft, nil
 		}
 		return e, nil

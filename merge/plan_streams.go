@@ -10,11 +10,12 @@ import (
 
 // A streamTrial is what is known of streams in blocks before anything else is tried.
 type streamTrial struct {
-	arguments []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
-	clearly   bool                    // the sample is smaller with these also than with groups
-	plain     int                     // size of the trace with a forest, and without streams
-	draft     draft                   // the trace with streams in blocks, without a model if it was not made
-	tried     draft                   // the same, but for its blocks, if the sample was all
+	arguments  []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
+	clearly    bool                    // the sample is smaller with these also than with groups
+	overForest bool                    // it is worth it only in place of a forest
+	plain      int                     // size of the trace with a forest, and without streams
+	draft      draft                   // the trace with streams in blocks, without a model if it was not made
+	tried      draft                   // the same, but for its blocks, if the sample was all
 }
 
 // sample looks for the arguments that are to have streams in blocks, in a sample of shapes.
@@ -39,7 +40,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
-	t := &streamTrial{arguments: arguments, plain: plain.size()}
+	t := &streamTrial{arguments: arguments, plain: plain.size(), overForest: size-best.size < worth(size)}
 	if len(sampleOf(without)) == len(without) {
 		t.tried = best.draft
 	}
@@ -49,7 +50,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
 		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes), 0, &best, false).size
 	}
-	t.clearly = best.size < size
+	t.clearly = best.size < size && !t.overForest
 	return t
 }
 
