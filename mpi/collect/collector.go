@@ -449,14 +449,14 @@ func (c *Collector) unranked() (problems []error) {
 	return problems
 }
 
-// maxClockError is how far times may be off, in nanoseconds, without the trace saying so.
+// maxClockError is how far times may be off, in nanoseconds, without the trace saying so. One without times never does.
 const maxClockError = 200
 
 // origin returns what the process knows of the run.
 func (p *process) origin() format.Origin {
 	o := format.Origin{World: p.size, Assumptions: p.assumptions}
 	for _, t := range p.threads {
-		if off := t.decoder.ClockError(); off > maxClockError {
+		if off := t.decoder.ClockError(); p.timed && off > maxClockError {
 			o.ClockError = max(o.ClockError, off)
 		}
 	}
