@@ -11,8 +11,7 @@ import (
 
 // A rankRecorder records the calls of one rank.
 type rankRecorder struct {
-	rank  int
-	bound int64 // of the bytes of the trace, 0 if there is none
+	rank int
 
 	// A run may have many ranks of few calls: these are kept as they are, until there are more.
 	few      []fewCall
@@ -21,7 +20,6 @@ type rankRecorder struct {
 	// numbers holds, by index of Functions, the number in the Recorder plus one,
 	// or 0. It reaches to the last function of the rank.
 	numbers []uint16
-	held    uint64 // bytes of recorder
 }
 
 // A fewCall is a call that is kept as it is.
@@ -36,8 +34,9 @@ var functionList = Functions()
 // maxFew is how many calls of a rank are kept as they are.
 const maxFew = 32
 
-// call records a call, and returns how many bytes more are held.
-func (r *rankRecorder) call(c *Call) (more uint64) {
+// call records a call for a trace with a bound, 0 if there is none, and returns how many bytes more are held: modulo
+// 2⁶⁴, as they may be fewer.
+func (r *rankRecorder) call(c *Call, bound int64) (more uint64) {
 	if r.recorder == nil && len(r.few) < maxFew {
 		r.few = append(r.few, fewCall{c.Function, c.Args})
 		if c.ID == 0 { // nobody else has the arguments
@@ -46,18 +45,17 @@ func (r *rankRecorder) call(c *Call) (more uint64) {
 		return more + callMemory
 	}
 	if r.recorder == nil {
-		r.start()
+		r.start(bound)
+		more = r.recorder.Held()
 	}
+	before := r.recorder.Held()
 	r.record(c.Function, c.Args)
-	if now := r.recorder.Held(); now > r.held {
-		more, r.held = now-r.held, now
-	}
-	return more
+	return more + r.recorder.Held() - before
 }
 
 // start has a Recorder record the calls, those so far, too.
-func (r *rankRecorder) start() {
-	r.recorder, _ = tracer.New(tracer.Options{Bounded: r.bound}) // which has no errors without times
+func (r *rankRecorder) start(bound int64) {
+	r.recorder, _ = tracer.New(tracer.Options{Bounded: bound}) // which has no errors without times
 	for _, c := range r.few {
 		r.record(c.function, c.args)
 	}
@@ -75,9 +73,9 @@ func (r *rankRecorder) record(function int, args []cst.Value) {
 }
 
 // finish returns the part of the rank.
-func (r *rankRecorder) finish() merge.Part {
+func (r *rankRecorder) finish(bound int64) merge.Part {
 	if r.recorder == nil {
-		r.start()
+		r.start(bound)
 	}
 	return r.recorder.Finish(r.rank)
 }

@@ -21,6 +21,7 @@ type Recording struct {
 	Run   merge.Run
 	ranks []*rankRecorder // ascending
 	lost  bool            // the order of the ranks
+	bound int64           // of the bytes of the trace, 0 if there is none
 }
 
 // Len returns the number of ranks that have lines.
@@ -31,7 +32,7 @@ func (r *Recording) Len() int { return len(r.ranks) }
 func (r *Recording) Part(i int) merge.Part {
 	need.Index(i, len(r.ranks), "simgrid: part")
 	need.That(r.ranks[i] != nil, "simgrid: a part that was taken")
-	p := r.ranks[i].finish()
+	p := r.ranks[i].finish(r.bound)
 	r.ranks[i] = nil
 	if r.lost && p.Bounded == nil {
 		p.Bounded = new(format.Bounded)
@@ -100,14 +101,15 @@ type batch struct {
 
 // The most calls of a batch, and the most bytes of their arguments that no other calls have.
 const (
-	callsPerBatch = 4096
+	callsPerBatch = 512
 	bytesPerBatch = 8 << 20
 )
 
 // readBatch reads the next batch. Its error is that of r: the calls before it are in b.
 func (r *Reader) readBatch(b *batch, shards int) error {
 	if b.calls == nil {
-		b.calls = make([][]Call, shards)
+		b.calls, b.ranks = make([][]Call, shards), make([]sequitur.Symbol, 0, callsPerBatch)
+		b.calls[0] = make([]Call, 0, callsPerBatch/shards)
 	}
 	for i := range b.calls {
 		b.calls[i] = b.calls[i][:0]
@@ -173,12 +175,12 @@ func (s *shard) record(calls []Call) {
 		c := &calls[i]
 		if last == nil || c.Rank != last.rank {
 			if last = s.ranks[c.Rank]; last == nil {
-				last = &rankRecorder{rank: c.Rank, bound: s.bound}
+				last = &rankRecorder{rank: c.Rank}
 				s.ranks[c.Rank] = last
 				s.held += rankMemory
 			}
 		}
-		s.held += last.call(c)
+		s.held += last.call(c, s.bound)
 	}
 }
 
@@ -197,9 +199,10 @@ func (w *recorders) finish(r *Reader) *Recording {
 	for i := range w.shards {
 		n += len(w.shards[i].ranks)
 	}
-	recording := &Recording{lost: w.order.lost, ranks: make([]*rankRecorder, 0, n)}
+	recording := &Recording{lost: w.order.lost, bound: w.shards[0].bound, ranks: make([]*rankRecorder, 0, n)}
 	for i := range w.shards {
 		recording.ranks = slices.AppendSeq(recording.ranks, maps.Values(w.shards[i].ranks))
+		w.shards[i].ranks = nil
 	}
 	slices.SortFunc(recording.ranks, func(a, b *rankRecorder) int { return a.rank - b.rank })
 	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: w.order.finish()}
