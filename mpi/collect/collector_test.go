@@ -520,6 +520,38 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
+// TestClockError has a thread whose ticks are off the clock by 500 ns at its second segment: a trace with times says
+// so, and one without does not depend on clocks.
+func TestClockError(t *testing.T) {
+	for _, untimed := range []bool{false, true} {
+		directory := t.TempDir()
+		w := newSpoolWriter(3, 0)
+		w.ticks(1000, 3000, 50_000, 51_000)
+		w.call(10_990, "MPI_Barrier", world)
+		w.set(offsetState, uint32(spool.Continued))
+		w.write(t, directory)
+		w.sequence++
+		w.header(3)
+		w.ticks(1000, 11_000, 50_000, 55_500)
+		w.call(12_000, "MPI_Barrier", world)
+		w.write(t, directory)
+		c, err := New(directory, Options{Untimed: untimed, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = c.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(500)
+		if untimed {
+			want = 0
+		}
+		if got := c.ranked()[0].origin().ClockError; got != want {
+			t.Errorf("untimed %v: clocks are off by %d ns, want %d", untimed, got, want)
+		}
+	}
+}
+
 // TestMissing has a thread that could not write five records between two segments, and one that could write
 // none from some time on: what the trace says is missing, and from when.
 func TestMissing(t *testing.T) {

@@ -41,16 +41,18 @@ const (
 
 // Offsets in the header of a segment.
 const (
-	offsetJob     = 80
-	offsetMachine = 88
-	offsetLength  = 96
-	offsetCheck   = 104
-	offsetRank    = 112
-	offsetSize    = 120
-	offsetState   = 128
-	offsetLost    = 136
-	offsetThreads = 144
-	offsetWritten = 152
+	offsetInvariant = 36
+	offsetTicks     = 40 // two, and two times of the clock
+	offsetJob       = 80
+	offsetMachine   = 88
+	offsetLength    = 96
+	offsetCheck     = 104
+	offsetRank      = 112
+	offsetSize      = 120
+	offsetState     = 128
+	offsetLost      = 136
+	offsetThreads   = 144
+	offsetWritten   = 152
 )
 
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
@@ -74,6 +76,15 @@ func (w *spoolWriter) header(rank int32) {
 	}
 	w.set(offsetRank, uint32(rank))
 	order.PutUint64(w.data[offsetWritten:], headerSize)
+	w.check()
+}
+
+// ticks sets two readings of the counter, which is invariant, and of the clock.
+func (w *spoolWriter) ticks(first, second, clock, later uint64) {
+	binary.LittleEndian.PutUint32(w.data[offsetInvariant:], 1)
+	for i, v := range []uint64{first, second, clock, later} {
+		binary.LittleEndian.PutUint64(w.data[offsetTicks+8*i:], v)
+	}
 	w.check()
 }
 

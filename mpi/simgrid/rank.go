@@ -44,13 +44,14 @@ func (r *rankRecorder) call(c *Call, bound int64) (more uint64) {
 		}
 		return more + callMemory
 	}
+	before := uint64(0)
 	if r.recorder == nil {
 		r.start(bound)
-		more = r.recorder.Held()
+	} else {
+		before = r.recorder.Held()
 	}
-	before := r.recorder.Held()
 	r.record(c.Function, c.Args)
-	return more + r.recorder.Held() - before
+	return r.recorder.Held() - before
 }
 
 // start has a Recorder record the calls, those so far, too.

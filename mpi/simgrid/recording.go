@@ -65,10 +65,10 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
 	need.That(r != nil, "simgrid: no reader")
 	w := newRecorders(r.options.Bounded)
-	var batches [2]batch
+	batches := [2]*batch{newBatch(len(w.shards)), newBatch(len(w.shards))}
 	for i := 0; ; i++ {
-		b := &batches[i%2]
-		err := r.readBatch(b, len(w.shards))
+		b := batches[i%2]
+		err := r.readBatch(b)
 		if err == nil && progress != nil {
 			err = progress()
 		}
@@ -101,16 +101,20 @@ type batch struct {
 
 // The most calls of a batch, and the most bytes of their arguments that no other calls have.
 const (
-	callsPerBatch = 512
+	callsPerBatch = 4096
 	bytesPerBatch = 8 << 20
 )
 
-// readBatch reads the next batch. Its error is that of r: the calls before it are in b.
-func (r *Reader) readBatch(b *batch, shards int) error {
-	if b.calls == nil {
-		b.calls, b.ranks = make([][]Call, shards), make([]sequitur.Symbol, 0, callsPerBatch)
-		b.calls[0] = make([]Call, 0, callsPerBatch/shards)
+func newBatch(shards int) *batch {
+	b := &batch{calls: make([][]Call, shards), ranks: make([]sequitur.Symbol, 0, callsPerBatch)}
+	for i := range b.calls {
+		b.calls[i] = make([]Call, 0, callsPerBatch/shards)
 	}
+	return b
+}
+
+// readBatch reads the next batch. Its error is that of r: the calls before it are in b.
+func (r *Reader) readBatch(b *batch) error {
 	for i := range b.calls {
 		b.calls[i] = b.calls[i][:0]
 	}
@@ -126,7 +130,7 @@ func (r *Reader) readBatch(b *batch, shards int) error {
 		}
 		b.ranks = append(b.ranks, sequitur.Symbol(c.Rank))
 		if c.Rank != last {
-			last, to = c.Rank, c.Rank%shards
+			last, to = c.Rank, c.Rank%len(b.calls)
 		}
 		b.calls[to] = append(b.calls[to], c)
 	}
@@ -135,22 +139,22 @@ func (r *Reader) readBatch(b *batch, shards int) error {
 
 // recorders record batches, each shard its ranks.
 type recorders struct {
+	bound   int64 // of the bytes of the trace, 0 if there is none
 	shards  []shard
 	order   rankOrder
 	working sync.WaitGroup
 }
 
-// A shard has the ranks of one remainder. Recorders of many ranks are used by one goroutine at a time each.
+// A shard has the ranks of one remainder. One goroutine at a time uses it.
 type shard struct {
-	bound int64
 	ranks map[int]*rankRecorder
 	held  uint64 // bytes
 }
 
 func newRecorders(bound int64) *recorders {
-	w := &recorders{order: rankOrder{bound: bound}}
+	w := &recorders{bound: bound, order: rankOrder{bound: bound}}
 	for range max(1, runtime.GOMAXPROCS(0)-1) { // one is for who reads
-		w.shards = append(w.shards, shard{bound: bound, ranks: make(map[int]*rankRecorder)})
+		w.shards = append(w.shards, shard{ranks: make(map[int]*rankRecorder)})
 	}
 	return w
 }
@@ -159,7 +163,7 @@ func newRecorders(bound int64) *recorders {
 func (w *recorders) start(b *batch) {
 	for i := range w.shards {
 		if len(b.calls[i]) > 0 {
-			w.working.Go(func() { w.shards[i].record(b.calls[i]) })
+			w.working.Go(func() { w.shards[i].record(b.calls[i], w.bound) })
 		}
 	}
 	w.working.Go(func() {
@@ -169,7 +173,7 @@ func (w *recorders) start(b *batch) {
 	})
 }
 
-func (s *shard) record(calls []Call) {
+func (s *shard) record(calls []Call, bound int64) {
 	var last *rankRecorder
 	for i := range calls {
 		c := &calls[i]
@@ -180,7 +184,7 @@ func (s *shard) record(calls []Call) {
 				s.held += rankMemory
 			}
 		}
-		s.held += last.call(c, s.bound)
+		s.held += last.call(c, bound)
 	}
 }
 
@@ -199,10 +203,9 @@ func (w *recorders) finish(r *Reader) *Recording {
 	for i := range w.shards {
 		n += len(w.shards[i].ranks)
 	}
-	recording := &Recording{lost: w.order.lost, bound: w.shards[0].bound, ranks: make([]*rankRecorder, 0, n)}
+	recording := &Recording{lost: w.order.lost, bound: w.bound, ranks: make([]*rankRecorder, 0, n)}
 	for i := range w.shards {
 		recording.ranks = slices.AppendSeq(recording.ranks, maps.Values(w.shards[i].ranks))
-		w.shards[i].ranks = nil
 	}
 	slices.SortFunc(recording.ranks, func(a, b *rankRecorder) int { return a.rank - b.rank })
 	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: w.order.finish()}
