@@ -40,7 +40,7 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	return int64(number)
 }
 
-// minOfSums is how many bytes a column takes at the least, if sums of rows may take less.
+// minOfSums is the min size of a column, in bytes, that is compared with sums of rows.
 const minOfSums = 16
 
 // rowSums returns the encoding of values as the sums of the rows of an array of s, or nil if they are not.

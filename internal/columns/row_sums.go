@@ -31,8 +31,8 @@ func AreRowSums(values []int64, m Matrix) bool {
 	})
 }
 
-// eachRowSum calls yield with the sum of each row of m until it returns false, and reports whether it did so with
-// all, of which there are some, and not too many.
+// eachRowSum calls yield with the sum of each row of m until it returns false. It reports whether it came to the end:
+// not if m is empty or too large.
 func eachRowSum(m Matrix, yield func(int64) bool) bool {
 	var row []int64
 	for i, elements := 0, 0; i < m.len(); i++ {

@@ -131,13 +131,13 @@ func (f *fitter) divide(d division, text string, more int, times int64, of func(
 	}
 }
 
-// rests tries parts of something of which the first or the last takes what the others, of equal size, leave.
+// rests tries parts of equal size, and a first or a last part that has the rest.
 func (f *fitter) rests(multiple int64, d division) {
 	extent, at, extentName, atName := d.extent, d.at, d.extentName, d.atName
 	for _, last := range []bool{false, true} {
 		takes := func(p *point) bool { return last && at(p) == extent(p)-1 || !last && at(p) == 0 }
 		var part, rest int64
-		var parts int64 // of a number of ranks of which there are both, that many
+		var parts int64 // of all, at a number of ranks that shows both sizes
 		known := make(map[int64][2]int64)
 		for i, p := range f.points {
 			k := 0

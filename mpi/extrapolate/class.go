@@ -163,7 +163,7 @@ type class struct {
 // failure says why a class has no program.
 type failure struct {
 	class, what string
-	depth       int // how far it came: of several, the one that came furthest is told
+	depth       int // how far it came: the error names the deepest of several
 }
 
 func (f *failure) Error() string { return f.what }

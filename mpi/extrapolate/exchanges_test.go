@@ -290,7 +290,7 @@ func strided(p *process) {
 	p.call("MPI_Type_vector", "n", cst.Int(int64(240/side+2)))
 }
 
-// layers shifts along rows and columns of squares, of which there are two, in the communicator of each.
+// layers shifts along rows and columns of two squares, in the communicator of each.
 func layers(p *process) {
 	side := square(p.n / 2)
 	own, layer := p.rank%(side*side), p.rank/(side*side)

@@ -11,8 +11,8 @@ import (
 type form struct {
 	exprs []expr // of fewest terms; they must agree
 
-	// It depends on the number of ranks, of which there are two: anything else of one coefficient would be another
-	// line through two points.
+	// It depends on the number of ranks, and the traces have two numbers: every other rule of one coefficient is
+	// another line through two points.
 	weak bool
 
 	forced bool // what is made does not follow from the traces

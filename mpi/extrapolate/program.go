@@ -328,7 +328,7 @@ func replaced(body []*place, path []*place, by func(*place) []*place) []*place {
 	return list
 }
 
-// copied returns a body in loops of which there are more.
+// copied returns the body inside more loops.
 func copied(body []*place, more int) []*place {
 	list := make([]*place, 0, len(body))
 	for _, p := range body {

@@ -19,7 +19,7 @@ type knowledge struct {
 // learns reports whether classes are fitted on after one has failed, as others may tell what it lacks.
 func (k *knowledge) learns() bool { return k.wanted != nil }
 
-// copied returns a copy of what is known.
+// copied returns a copy.
 func (k *knowledge) copied() knowledge {
 	c := *k
 	c.exprs, c.lacking, c.vain = maps.Clone(k.exprs), maps.Clone(k.lacking), maps.Clone(k.vain)

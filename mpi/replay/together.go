@@ -15,7 +15,7 @@ import (
 //
 // It replays the run without a network, once with draws apart, and if that takes longer than the run did
 // without the min durations of its calls, once with the same draws. In between, the time is taken to be
-// linear. It must come after all else that r is told. Progress, unless it is nil, is called as that of [Options]
+// linear. Call it after all other methods that configure r. Progress, unless it is nil, is called as that of [Options]
 // in each of these replays, of which it is told how many came before.
 func (r *Recorded) Together(ctx context.Context, model *semantics.Model, took Time,
 	progress func(before int, calls uint64)) error {

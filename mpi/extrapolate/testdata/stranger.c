@@ -316,8 +316,12 @@ static void scatter(void)
 	}
 	MPI_Scatterv(out, c, d, MPI_DOUBLE, in, c[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	for (int it = 0; it < 10; it++) {
-		if (rank + 1 < size) MPI_Sendrecv(out, 1, MPI_DOUBLE, rank + 1, 0, in, 1, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		if (rank > 0) MPI_Sendrecv(out, 1, MPI_DOUBLE, rank - 1, 0, in, 1, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (rank + 1 < size)
+			MPI_Sendrecv(out, 1, MPI_DOUBLE, rank + 1, 0, in, 1, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+		if (rank > 0)
+			MPI_Sendrecv(out, 1, MPI_DOUBLE, rank - 1, 0, in, 1, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 	}
 	MPI_Gatherv(in, c[rank], MPI_DOUBLE, out, c, d, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	free(c);

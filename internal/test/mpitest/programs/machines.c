@@ -123,7 +123,8 @@ int open(const char *path, int flags, ...)
 	if (machine && !strcmp(path, "/proc/sys/kernel/random/boot_id"))
 		return boot_id();
 	/* With MACHINES_COUNTER, times are those of the counter of the processor, by the clock; else of the clock itself. */
-	if (machine && !getenv("MACHINES_COUNTER") && !strcmp(path, "/sys/devices/system/clocksource/clocksource0/available_clocksource")) {
+	const char *sources = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+	if (machine && !getenv("MACHINES_COUNTER") && !strcmp(path, sources)) {
 		errno = ENOENT;
 		return -1;
 	}
