@@ -181,10 +181,9 @@ func (t *thread) setCounted(run *query.RunTimes, of *trace.Rank) error {
 	}
 	start := t.rank.clock.Start
 	if t.rank.clock.Source() == query.Series { // which reads no block twice
-		times, next := of.ReadTimes(t.counted), t.counted
+		times := of.ReadTimes(t.counted)
 		start = func(uint64) (int64, error) {
 			at, err := times.Next()
-			next++
 			return at.Start, err
 		}
 	}
