@@ -58,11 +58,15 @@ func (s *shortener) add(record []byte) {
 	order.PutUint64(s.segment[at:], order.Uint64(written)|checkOf(content, written, int64(at))<<checkAt)
 }
 
-// repeatingGen draws records, many of which are like earlier ones.
+// repeatingGen draws records, many of which are like earlier ones: the second stands for the first.
 func repeatingGen(t *rapid.T) (records [][]byte) {
 	order := binary.LittleEndian
 	tick := uint64(3000)
 	numbers := rapid.IntRange(0, 20).Draw(t, "numbers")
+	for range 2 {
+		tick++
+		records = append(records, order.AppendUint64(order.AppendUint64(nil, firstWord(2, 0, recordBegin, 0)), tick))
+	}
 	for range rapid.IntRange(0, 80).Draw(t, "records") {
 		kind := rapid.IntRange(recordBegin, recordSized).Draw(t, "kind")
 		n := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, maxRepeated+2)).Draw(t, "words")
@@ -85,7 +89,7 @@ func repeatingGen(t *rapid.T) (records [][]byte) {
 // TestRepeats writes records that repeat, and reads them in parts: they are those that were written, where they
 // were, and a change of one bit is seen.
 func TestRepeats(t *testing.T) {
-	seen, stood := 0, 0
+	stood := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s, want := newShortener(), []byte(nil)
 		var ends []int // in the segment, of each record
@@ -99,9 +103,6 @@ func TestRepeats(t *testing.T) {
 		if got := expandAll(t, s.segment, limit); !bytes.Equal(uncheck(got), want) {
 			t.Fatalf("%x, written %x", got, want)
 		}
-		if len(ends) == 0 {
-			return
-		}
 		bit := rapid.IntRange(8*headerSize, 8*len(s.segment)-1).Draw(t, "bit")
 		changed := bytes.Clone(s.segment)
 		changed[bit/8] ^= 1 << (bit % 8)
@@ -114,10 +115,9 @@ func TestRepeats(t *testing.T) {
 				t.Fatalf("bit %d changed, record from %d to %d, but %d bytes are intact", bit, begin, end, headerSize+n)
 			}
 		}
-		seen++
 	})
-	if seen == 0 || stood == 0 {
-		t.Errorf("%d changes and %d repeated records were drawn", seen, stood)
+	if stood == 0 {
+		t.Error("no record stood for another")
 	}
 }
 
