@@ -31,7 +31,8 @@ import (
 type Clock struct {
 	rank   *trace.Rank
 	source Source
-	clock  // nil if source is None
+	starts int64 // the error of starts
+	clock        // nil if source is None
 }
 
 // A clock is how the times of a rank are known. Positions are below the length of the
@@ -74,6 +75,9 @@ func (t *Times) Clock(r *trace.Rank) (*Clock, error) {
 		}
 		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee(), s.Starts())
 		c.source, c.clock = Series, newSeriesClock(r, s, slack)
+		if c.starts = slack.start; slack.unknown && r.Len() > 1 { // the first start is exact
+			c.starts = t.startError(s.Guarantee())
+		}
 		return c, nil
 	}
 	shape, err := t.shapeOf(r)
@@ -112,6 +116,10 @@ func (c *Clock) Guarantee() timing.Guarantee {
 	}
 	return timing.Exact
 }
+
+// StartError returns how far a start may be from what it was, in nanoseconds, if the Source is Series; math.MaxInt64
+// if that is not known. It says nothing of estimates.
+func (c *Clock) StartError() int64 { return c.starts }
 
 // Time returns when a call began, and how long it took. It takes O(depth · log symbols
 // of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before

@@ -34,7 +34,8 @@ func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) e
 	if err != nil {
 		return err
 	}
-	if err := choice.NumberMessages(true); err != nil {
+	defer choice.Close()
+	if err := choice.OrderMessages(true); err != nil {
 		return err
 	}
 	e := &encoder{w: bufio.NewWriterSize(w, 64<<10)}

@@ -52,6 +52,9 @@ type Summary struct {
 	// Unsized are messages and collective operations of which the trace does not say how many bytes they have. They
 	// are written with 0.
 	Unsized uint64
+
+	// Reversed are messages that are received before they are sent, by more than the errors of times tell.
+	Reversed uint64
 }
 
 // Write writes the calls of t that o chooses to a new archive in a directory, which must be empty if it is there. If
@@ -68,6 +71,7 @@ func Write(ctx context.Context, directory string, t *trace.Trace, o Options) (Su
 	if err != nil {
 		return Summary{}, err
 	}
+	defer choice.Close()
 	w := newWriter(out, choice)
 	if err := w.write(ctx); err != nil {
 		stop()
@@ -83,7 +87,10 @@ func choose(ctx context.Context, t *trace.Trace, o export.Options) (*events.Trac
 	if err != nil {
 		return nil, err
 	}
-	return choice, choice.NumberMessages(false)
+	if err = choice.OrderMessages(false); err != nil {
+		choice.Close()
+	}
+	return choice, err
 }
 
 // leave ends a Writer whose context is done, so that nothing is left; that is no error.
@@ -123,7 +130,7 @@ type location struct {
 func newWriter(out recordWriter, choice *events.Trace) *writer {
 	c := choice.Choice()
 	_, _, part, _ := c.Between()
-	w := &writer{choice: choice, part: part, ranks: c.Ranks.Intersection(rankenc.World(c.Trace.Ranks()))}
+	w := &writer{choice: choice, part: part, summary: Summary{Reversed: choice.Reversed()}, ranks: c.Ranks.Intersection(rankenc.World(c.Trace.Ranks()))}
 	w.dense = w.ranks.Len() == c.Trace.Ranks() || w.ranks.Equal(rankenc.World(w.ranks.Len()))
 	w.definitions = newDefinitions(out, w.indexOf)
 	return w

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/export/internal/spool"
 	"github.com/reprise-trace/reprise/internal/layout"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -30,7 +31,8 @@ type process struct {
 
 	active  map[int64][]pending // by request
 	done    [][]pending         // lists of active that can be used again
-	lastID  uint64              // of requests, and of what OTF2 matches by a number
+	spool   spool.File
+	lastID  uint64 // of requests, and of what OTF2 matches by a number
 	remote  map[*window][]*access
 	exposed map[*window][2]uint64 // the groups of MPI_Win_start and MPI_Win_post
 	split   map[*handle]transfer
@@ -155,15 +157,14 @@ func (w *writer) rank(ctx context.Context, r *events.Rank) error {
 // orders returns what orders and writes the calls of each thread.
 func (p *process) orders(index int, g *group) (map[int32]*order, error) {
 	orders := make(map[int32]*order, len(g.locations))
-	var shared *spool
-	if len(g.locations) > 1 {
-		shared = new(spool)
-	}
 	n := len(g.locations)
+	var kinds []*archive.Kind
 	for k, l := range g.locations {
-		orders[l.thread] = &order{process: p, before: -1, window: min(max(sharedLook/n, leastLook), mostLook),
-			sink: &sink{process: p, location: locationID(index, k), spool: shared,
-				most: min(max(sharedBuffer/n, leastBuffer), mostBuffer)}}
+		s := &sink{process: p, location: locationID(index, k)}
+		if n > 1 {
+			s.spool = &spooled{p.spool.Stream(min(max(sharedBuffer/n, leastBuffer), mostBuffer)), &kinds}
+		}
+		orders[l.thread] = &order{process: p, before: -1, window: min(max(sharedLook/n, leastLook), mostLook), sink: s}
 	}
 	for e, err := range p.rank.Ahead() {
 		if err != nil {
@@ -210,12 +211,7 @@ func (p *process) program() (words []uint64) {
 
 // run goes through the calls.
 func (p *process) run(ctx context.Context, orders map[int32]*order) (err error) {
-	for _, o := range orders {
-		if o.sink.spool != nil {
-			defer o.sink.spool.close()
-			break
-		}
-	}
+	defer p.spool.Close()
 	for _, o := range orders {
 		if o.sink.spool == nil {
 			o.sink.begin()

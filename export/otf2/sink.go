@@ -2,18 +2,16 @@ package otf2
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"math"
-	"os"
 	"slices"
 
+	"github.com/reprise-trace/reprise/export/internal/spool"
 	archive "github.com/reprise-trace/reprise/mpi/otf2"
 )
 
-// A sink writes the events of a location, whose times never decrease: at once, or to a spool.
+// A sink writes the events of a location, whose times never decrease: at once, or to a temporary file.
 type sink struct {
 	process  *process
 	location uint64
@@ -24,11 +22,9 @@ type sink struct {
 
 	program []uint64 // name and arguments of what the process runs, nil if that is not told here
 
-	spool  *spool
-	most   int    // bytes in buffer
-	buffer []byte // of what is to be spooled
-	before uint64 // time of the last event in it
-	parts  []part
+	spool  *spooled // nil if events are written at once
+	buffer []byte   // for one event
+	before uint64   // time of the last event that was spooled
 }
 
 // noTerminal is that of an event without attributes.
@@ -89,66 +85,34 @@ func (s *sink) end() {
 	}
 }
 
-// A spool is a temporary file for the events of several locations.
-type spool struct {
-	file  *os.File
-	size  int64
-	err   error
-	kinds []*archive.Kind // of events, by their numbers in the file
+// A spooled is the events of a location, of the kinds of several.
+type spooled struct {
+	*spool.Stream
+	kinds *[]*archive.Kind // by their numbers in the stream
 }
-
-// A part is a part of a spool.
-type part struct{ at, size int64 }
 
 // keep appends an event to what is to be spooled.
 func (s *sink) keep(k *archive.Kind, values []uint64, terminal uint32) {
-	b := binary.AppendUvarint(s.buffer, s.time-s.before)
+	b := binary.AppendUvarint(s.buffer[:0], s.time-s.before)
 	s.before = s.time
 	b = binary.AppendUvarint(append(b, s.spool.numberOf(k)), uint64(terminal))
 	for _, v := range values {
 		b = binary.AppendUvarint(b, v)
 	}
 	s.buffer = b
-	if len(b) >= s.most {
-		s.spill()
+	if _, err := s.spool.Write(b); err != nil {
+		s.process.definitions.err = errors.Join(s.process.definitions.err, err)
 	}
 }
 
 // numberOf returns the number of a kind of events.
-func (p *spool) numberOf(k *archive.Kind) byte {
-	i := slices.Index(p.kinds, k)
+func (p *spooled) numberOf(k *archive.Kind) byte {
+	i := slices.Index(*p.kinds, k)
 	if i < 0 {
-		i = len(p.kinds)
-		p.kinds = append(p.kinds, k)
+		i = len(*p.kinds)
+		*p.kinds = append(*p.kinds, k)
 	}
 	return byte(i)
-}
-
-// spill writes the buffer to the spool.
-func (s *sink) spill() {
-	p := s.spool
-	if p.file == nil && p.err == nil {
-		if p.file, p.err = os.CreateTemp("", "reprise-otf2-*"); p.err == nil {
-			os.Remove(p.file.Name()) // where a file that is open can be, nothing is left whatever happens
-		}
-	}
-	if p.err == nil {
-		_, p.err = p.file.Write(s.buffer)
-	}
-	if p.err != nil {
-		s.process.definitions.err = errors.Join(s.process.definitions.err, p.err)
-	}
-	s.parts = append(s.parts, part{p.size, int64(len(s.buffer))})
-	p.size += int64(len(s.buffer))
-	s.buffer = s.buffer[:0]
-}
-
-// close removes the spool.
-func (p *spool) close() {
-	if p.file != nil {
-		p.file.Close()
-		os.Remove(p.file.Name())
-	}
 }
 
 // replay writes what was spooled.
@@ -156,11 +120,7 @@ func (s *sink) replay() error {
 	if s.spool == nil || s.process.definitions.err != nil {
 		return s.process.definitions.err
 	}
-	readers := make([]io.Reader, 0, len(s.parts)+1)
-	for _, p := range s.parts {
-		readers = append(readers, io.NewSectionReader(s.spool.file, p.at, p.size))
-	}
-	in := bufio.NewReaderSize(io.MultiReader(append(readers, bytes.NewReader(s.buffer))...), mostBuffer)
+	in := bufio.NewReaderSize(s.spool.Reader(), mostBuffer)
 	time := uint64(0)
 	n := s.count
 	s.begin()
@@ -178,7 +138,7 @@ func (s *sink) replay() error {
 		if err != nil {
 			return err
 		}
-		k := s.spool.kinds[kind]
+		k := (*s.spool.kinds)[kind]
 		for i := range k.Fields {
 			if s.values[i], err = binary.ReadUvarint(in); err != nil {
 				return err

@@ -66,7 +66,8 @@ func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) (
 	if err != nil {
 		return Messages{}, err
 	}
-	if err := choice.NumberMessages(false); err != nil {
+	defer choice.Close()
+	if err := choice.OrderMessages(false); err != nil {
 		return Messages{}, err
 	}
 	out := &writer{functions: functionsOf(t), list: t.Functions(), out: &delay{w: bufio.NewWriterSize(w, 64<<10)}}

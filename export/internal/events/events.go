@@ -39,6 +39,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/export/internal/spool"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -129,6 +130,10 @@ type Trace struct {
 	names      map[*cst.Function][]string // of arguments
 	categories []string                   // of functions, once they are asked for
 	numbering  *query.Numbering           // of messages; nil if they have none
+
+	moved    spool.File
+	moves    map[int]*spool.Stream // of calls that end later, by rank
+	reversed uint64
 }
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
@@ -305,6 +310,7 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 		last   *nesting // of thread
 		thread int32
 		in     = r.trace.in
+		moved  = r.trace.mover(r.Number)
 	)
 	for c, err := range r.cut(r.clock.calls(in)) {
 		if err != nil {
@@ -319,7 +325,7 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 			}
 		}
 		e := Event{Position: c.position, Terminal: c.terminal, Thread: thread}
-		e.Start, e.End = last.place(c.start, c.end)
+		e.Start, e.End = last.place(c.start, c.end, moved.of(c.position))
 		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
 		if err := r.trace.step(taken && counted); err != nil {
 			yield(Event{}, err)
@@ -334,6 +340,8 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 // A nesting keeps the calls of a thread one after another, or one in another.
 type nesting struct {
 	open []stretch // that no later call contains so far, in order and apart
+
+	over, moved int64 // when the last call ended that ends later, and when it ends
 }
 
 // A stretch is a stretch of time.
@@ -342,19 +350,36 @@ type stretch struct{ start, end int64 }
 // maxOpen bounds what is held: earlier calls are taken to be over for good.
 const maxOpen = 256
 
-// place returns the times of the next call to return: it begins no earlier than the
-// run, and than the end of the calls that it does not contain.
-func (n *nesting) place(start, end int64) (int64, int64) {
-	start = max(start, 0)
-	end = max(start, end)
-	for k := len(n.open) - 1; k >= 0 && n.open[k].end > start; k-- {
-		if n.open[k].start < start || n.open[k].end > end {
-			start = n.open[k].end
-			end = max(start, end)
-			break
+// placed returns the times of the next call to return: it begins no earlier than the
+// run, and than the end of the calls that it does not contain. It contains the calls of open from the k-th on.
+func (n *nesting) placed(start, end int64) (_, _ int64, k int) {
+	start = max(n.shift(start), 0)
+	end = max(start, n.shift(end))
+	for k = len(n.open); k > 0 && n.open[k-1].end > start; k-- {
+		if n.open[k-1].start < start || n.open[k-1].end > end {
+			start = n.open[k-1].end
+			return start, max(start, end), k
 		}
-		n.open = n.open[:k]
 	}
+	return start, end, k
+}
+
+// shift returns a time that was not before a call was over, and so is not before it is.
+func (n *nesting) shift(time int64) int64 {
+	if time >= n.over {
+		return max(time, n.moved)
+	}
+	return time
+}
+
+// place takes the next call to return, which ends no earlier than at least, and returns its times.
+func (n *nesting) place(start, end, least int64) (int64, int64) {
+	was := end
+	start, end, k := n.placed(start, max(end, least))
+	if least > was {
+		n.over, n.moved = was, end
+	}
+	n.open = n.open[:k]
 	if len(n.open) == maxOpen {
 		n.open = append(n.open[:0], n.open[maxOpen/2:]...)
 	}

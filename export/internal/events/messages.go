@@ -6,10 +6,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// NumberMessages has [Rank.Messages] and [Rank.Numbers] tell messages between the ranks that
-// were chosen; if timed, between those of them that have the times of every call. It costs
-// what [query.OpenNumbering] does.
-func (t *Trace) NumberMessages(timed bool) error {
+// number numbers messages between the ranks that were chosen.
+func (t *Trace) number(timed bool) error {
 	model, err := semantics.Open(t.choice.ctx, t.choice.Trace)
 	if err != nil || !model.Known() {
 		return err

@@ -381,6 +381,10 @@ func exportOTF2(x *exporting, directory string) error {
 		x.notes = append(x.notes, fmt.Sprintf("%s of unknown size are written with 0 bytes",
 			text.Plural(said.Unsized, "operation")))
 	}
+	if said.Reversed > 0 {
+		x.notes = append(x.notes, fmt.Sprintf("%s arrive before they are sent, by more than times are off: clocks differ",
+			text.Plural(said.Reversed, "message")))
+	}
 	return err
 }
 
@@ -435,8 +439,7 @@ func (x *exporting) events() (export.Options, error) {
 	case best != query.Series:
 		x.notes = append(x.notes, "times are estimates from the means of each signature")
 	case off > timing.Exact:
-		x.notes = append(x.notes, fmt.Sprintf(
-			"durations are off by up to %.3g %%: a message may seem to arrive before it is sent", 100*float64(off)))
+		x.notes = append(x.notes, fmt.Sprintf("durations are off by up to %.3g %%", 100*float64(off)))
 	}
 	return o, nil
 }
