@@ -251,16 +251,21 @@ func (d *dictionary) param(p *Param) (number uint64, known bool) {
 type functionIndex struct {
 	dictionary
 	functions map[string]int
+	bare      []uint32 // functions without parameters, by the numbers of their names, plus 1
 	key       []byte
+	n         int
 }
 
 // number returns the number of f, which is valid, and reports whether it had one
 // before.
 func (x *functionIndex) number(f *Function) (number int, known bool) {
-	n, _ := x.name(f.Name)
-	x.key = wire.AppendUvarint(x.key[:0], n)
+	name, _ := x.name(f.Name)
+	if len(f.Params) == 0 {
+		return x.numberBare(name)
+	}
+	x.key = wire.AppendUvarint(x.key[:0], name)
 	for i := range f.Params {
-		n, _ = x.param(&f.Params[i])
+		n, _ := x.param(&f.Params[i])
 		x.key = wire.AppendUvarint(x.key, n)
 	}
 	if number, known = x.functions[string(x.key)]; known {
@@ -269,7 +274,22 @@ func (x *functionIndex) number(f *Function) (number int, known bool) {
 	if x.functions == nil {
 		x.functions = make(map[string]int)
 	}
-	number = len(x.functions)
+	number = x.n
 	x.functions[string(x.key)] = number
+	x.n++
+	return number, false
+}
+
+// numberBare is number of a function of a name without parameters.
+func (x *functionIndex) numberBare(name uint64) (number int, known bool) {
+	for uint64(len(x.bare)) <= name {
+		x.bare = append(x.bare, 0)
+	}
+	if n := x.bare[name]; n > 0 {
+		return int(n) - 1, true
+	}
+	number = x.n
+	x.n++
+	x.bare[name] = uint32(x.n)
 	return number, false
 }

@@ -62,8 +62,14 @@ func newFunction(f *cst.Function) *function {
 		}
 		slot += layout.ScalarSlots(p.Type)
 	}
+	if len(of.slots) == 0 {
+		return &unwatched
+	}
 	return of
 }
+
+// unwatched are functions in which nothing advances: they have no groups.
+var unwatched function
 
 // A group is the calls of a function that have their streams in common.
 type group struct {

@@ -21,7 +21,7 @@ type archive struct {
 	encoder
 
 	strings   map[uint64]string
-	named     map[string]map[uint64]uint64 // strings that name references, by their types
+	named     map[string]map[uint64]uint64 // strings that name other references, by their types
 	regions   map[uint64]uint64            // names
 	waiting   map[uint64]bool              // regions in which a thread does not compute
 	metrics   map[uint64][]uint64          // members of classes
@@ -77,7 +77,9 @@ func (a *archive) add(r *Record) {
 		}
 	case "Region":
 		if _, ok := a.regions[v[0]]; !ok {
-			a.regions[v[0]], a.waiting[v[0]] = v[1], isWaiting(v[4], v[5])
+			if a.regions[v[0]] = v[1]; isWaiting(v[4], v[5]) {
+				a.waiting[v[0]] = true
+			}
 		}
 	case "MetricClass":
 		a.metrics[v[0]] = slices.Clone(v[3:])
@@ -113,7 +115,7 @@ func (a *archive) add(r *Record) {
 
 // referred are the types of references that have names, and the definitions with these, whose second field is that.
 var referred = map[string]string{
-	"Attribute": "AttributeRef", "Region": "RegionRef", "MetricMember": "MetricMemberRef", "Comm": "CommRef",
+	"Attribute": "AttributeRef", "MetricMember": "MetricMemberRef", "Comm": "CommRef",
 	"InterComm": "CommRef", "Group": "GroupRef", "Parameter": "ParameterRef", "RmaWin": "RmaWinRef",
 	"IoRegularFile": "IoFileRef", "IoDirectory": "IoFileRef", "IoHandle": "IoHandleRef", "IoParadigm": "IoParadigmRef",
 	"InterruptGenerator": "InterruptGeneratorRef",
@@ -167,7 +169,11 @@ func (a *archive) nameOf(kind string, v uint64) string {
 	if name, ok := theTable().names[kind][v]; ok {
 		return name
 	}
-	if s, ok := a.named[kind][v]; ok {
+	named := a.named[kind]
+	if kind == "RegionRef" {
+		named = a.regions
+	}
+	if s, ok := named[v]; ok {
 		return a.strings[s]
 	}
 	return ""

@@ -450,9 +450,6 @@ func parseCall(a *archive, c *trace.Call) (in parsedCall, ok bool) {
 		items = []item{{kind: in.role, count: 1}}
 	}
 	in.form = newForm(a, name, items, thread, named, in.hasID)
-	if in.form.described() {
-		in.form.description = describe(items)
-	}
 	events, ok := in.form.parseArguments(nil, args)
 	if !ok {
 		return in, false

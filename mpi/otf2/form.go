@@ -24,21 +24,29 @@ const regionParam = "region"
 // isStatic reports whether the types of an event's values are in its descriptor.
 func isStatic(r *Record) bool { return r.Kind == metric && (len(r.Values)-1)/2 <= maxTypes }
 
-// A form is calls of one function with events of the same kinds.
+// A form is calls of one function with events of the same kinds. There may be one for each region.
 type form struct {
-	function    cst.Function
-	thread      bool // there is a parameter with its number
-	id          bool // there is one with the number of the region
-	named       bool // there is one with the name of the region
+	function cst.Function
+	number   int32 // of the function in a recorder
+	thread   bool  // there is a parameter with its number
+	id       bool  // there is one with the number of the region
+	named    bool  // there is one with the name of the region
+	*inCalls
+}
+
+// An inCalls is the events in calls of a form.
+type inCalls struct {
 	events      []item
 	groups      []alike
-	number      int      // of the function in a recorder
 	streams     []hidden // of the times of events in calls
 	description string
 	inner       int // events between Enter and Leave
 
 	single []bool // which of the events have values that are arguments by themselves
 }
+
+// noneInCalls is that of forms without events in calls.
+var noneInCalls inCalls
 
 // An alike is the events of one kind in a call, whose fields are parameters in a row.
 type alike struct {
@@ -48,8 +56,11 @@ type alike struct {
 
 // newForm returns the form of calls of a function with a name and some events.
 func newForm(a *archive, name string, events []item, thread, named, id bool) *form {
-	f := &form{events: events, thread: thread, id: id, named: named}
+	f := &form{thread: thread, id: id, named: named, inCalls: &noneInCalls}
 	f.function.Name = name
+	if len(events) > 0 {
+		f.inCalls = &inCalls{events: events, description: describe(events)}
+	}
 	add := func(name string, t cst.Type) {
 		if a.exported() && name == layout.Site.Name && t.Equal(typeOfValue(typeString)) {
 			t = layout.Site.Type
@@ -66,8 +77,10 @@ func newForm(a *archive, name string, events []item, thread, named, id bool) *fo
 	if id {
 		add(idParam, number)
 	}
-	f.countAll()
-	f.addEvents(a, add)
+	if len(events) > 0 {
+		f.countAll()
+		f.addEvents(a, add)
+	}
 	if f.described() {
 		add(eventsParam, cst.Type{Kind: cst.KindString})
 	}

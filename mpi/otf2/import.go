@@ -146,8 +146,8 @@ func (g *importer) begin(number uint64) error {
 		if l := &g.archive.locations[g.at]; l.number == number {
 			recorder, err := tracer.New(g.options.Times)
 			g.of = &locationRecorder{archive: g.archive, l: l, recorder: recorder, exact: g.exact,
-				forms: make(map[string]*form), first: make(map[string]uint64), regions: make(map[uint64]*region),
-				names: make(map[string]int)}
+				forms: make(map[string]*form), first: make(map[string]*region),
+				regions: make(map[uint64]*region)}
 			return err
 		}
 	}

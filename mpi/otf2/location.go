@@ -13,10 +13,14 @@ import (
 type region struct {
 	name   string
 	number uint64
-	isCall bool // calls have its name
-	id     bool // it is not the first of its name
-	form   uint64
+	plain  *form // of calls without events, nil before the first
+	index  int32 // of the name
+	isCall bool  // calls have its name
+	id     bool  // it is not the first of its name
 }
+
+// form returns the number of what its calls have in common.
+func (g *region) form() uint64 { return uint64(g.index)*2 + b2u(g.id) }
 
 // A locationRecorder records the events of a location.
 type locationRecorder struct {
@@ -26,9 +30,8 @@ type locationRecorder struct {
 	exact    bool
 
 	forms   map[string]*form
-	list    []*form
-	first   map[string]uint64 // regions, by name
-	names   map[string]int
+	timed   []*form            // with times of events in calls
+	first   map[string]*region // by name
 	regions map[uint64]*region
 
 	entered  bool
@@ -108,16 +111,13 @@ func (l *locationRecorder) regionOf(number uint64) *region {
 	if name, ok := l.archive.regions[number]; ok {
 		g.name = l.strings[name]
 	}
-	if _, ok := l.first[g.name]; !ok {
-		l.first[g.name] = number
-		l.names[g.name] = len(l.names)
+	first := l.first[g.name]
+	if first == nil {
+		g.index = int32(len(l.first))
+		l.first[g.name] = g
+		first = g
 	}
-	g.id = l.first[g.name] != number
-	g.isCall = isCallName(g.name)
-	g.form = uint64(l.names[g.name]) * 2
-	if g.id {
-		g.form++
-	}
+	g.index, g.id, g.isCall = first.index, first != g, isCallName(g.name)
 	l.regions[number] = g
 	return g
 }
@@ -151,16 +151,32 @@ func (l *locationRecorder) formOf(role byte, of uint64, name string, events []Re
 	}
 	f := l.forms[string(l.key)]
 	if f == nil {
-		f = newForm(l.archive, name, itemsOf(events), l.l.thread > 0, named, id)
-		f.number = l.recorder.Declare(f.function)
-		f.description = describe(f.events)
-		if role == isCall && l.exact {
+		f = l.newForm(name, events, named, id)
+		if role == isCall && l.exact && f.inner > 0 {
 			f.streams = make([]hidden, f.inner)
+			l.timed = append(l.timed, f)
 		}
 		l.forms[string(l.key)] = f
-		l.list = append(l.list, f)
 	}
 	return f
+}
+
+// newForm returns a new form of calls with some events.
+func (l *locationRecorder) newForm(name string, events []Record, named, id bool) *form {
+	f := newForm(l.archive, name, itemsOf(events), l.l.thread > 0, named, id)
+	f.number = int32(l.recorder.Declare(f.function))
+	return f
+}
+
+// formOfCall returns the form of a call of a region.
+func (l *locationRecorder) formOfCall(g *region, events []Record) *form {
+	if len(events) > 0 || g.id { // several regions have the form
+		return l.formOf(isCall, g.form(), g.name, events, false, g.id)
+	}
+	if g.plain == nil {
+		g.plain = l.newForm(g.name, nil, false, false)
+	}
+	return g.plain
 }
 
 // record records a call of a form.
@@ -179,7 +195,7 @@ func (l *locationRecorder) record(f *form, start, duration int64, g *region, eve
 	if f.described() {
 		l.args = append(l.args, cst.String(f.description))
 	}
-	l.recorder.CallAt(f.number, start, duration, l.args...)
+	l.recorder.CallAt(int(f.number), start, duration, l.args...)
 }
 
 // instant records an event as a call that takes no time.
@@ -233,7 +249,7 @@ func (l *locationRecorder) call(leave *Record) (ok bool, err error) {
 			events = events[1:]
 		}
 	}
-	f := l.formOf(isCall, g.form, g.name, events, false, g.id)
+	f := l.formOfCall(g, events)
 	last := start
 	for i := range inner {
 		at, err := l.stamp(&inner[i])
@@ -264,13 +280,12 @@ func (l *locationRecorder) appendKept(dst []byte, calls uint64) []byte {
 	slices.Sort(names)
 	dst = binary.AppendUvarint(dst, uint64(len(names)))
 	for _, name := range names {
-		dst = binary.AppendUvarint(appendText(dst, name), l.first[name])
+		dst = binary.AppendUvarint(appendText(dst, name), l.first[name].number)
 	}
 	dst = l.requests.ids.appendTo(dst)
 	dst = l.rest.appendTo(dst)
-	with := slices.DeleteFunc(slices.Clone(l.list), func(f *form) bool { return len(f.streams) == 0 })
-	dst = binary.AppendUvarint(dst, uint64(len(with)))
-	for _, f := range with {
+	dst = binary.AppendUvarint(dst, uint64(len(l.timed)))
+	for _, f := range l.timed {
 		dst = binary.AppendUvarint(appendText(dst, f.identity()), uint64(len(f.streams)))
 		for i := range f.streams {
 			dst = f.streams[i].appendTo(dst)
