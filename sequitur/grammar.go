@@ -264,7 +264,7 @@ func (b *Builder) grammar() *Grammar {
 		return &Grammar{}
 	}
 	var (
-		a      assembler
+		a      = assembler{g: Grammar{symbols: make([]symbol, 0, b.Symbols())}}
 		body   []run
 		number = make([]uint32, len(b.rules)) // of the rules that were added, from 1
 		path   = []uint32{b.nodes[0].next}    // the next node to look at, in each open rule
@@ -274,7 +274,11 @@ func (b *Builder) grammar() *Grammar {
 		n := b.nodes[x]
 		switch {
 		case n.count == 0: // the guard: the rules in this body are added
-			body = body[:0]
+			symbols := 0
+			for y := n.next; y != x; y = b.nodes[y].next {
+				symbols++
+			}
+			body = slices.Grow(body[:0], symbols) // once, as one rule may have nearly all symbols
 			for y := n.next; y != x; y = b.nodes[y].next {
 				r := b.nodes[y].ref
 				if r.isRule() {

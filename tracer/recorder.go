@@ -122,7 +122,8 @@ func (r *Recorder) Snapshot(rank int) merge.Part {
 // functions and groups, and without what [New] was asked for. Recording more does not
 // change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
-	p := r.take(rank, r.table.Take(r.grammar.Finish()), r.times.finish(rank))
+	kept := r.times.finish(rank) // first, as it leaves memory for the rest
+	p := r.take(rank, r.table.Take(r.grammar.Finish()), kept)
 	r.table, r.groups, r.times, r.bound = running.Table{}, nil, times{}, bound{}
 	return p
 }

@@ -225,6 +225,7 @@ func (t *times) finish(rank int) *merge.Times {
 	if m == nil {
 		return nil
 	}
+	t.statistics = callStatisticsList{}
 	if t.histograms[0] != nil {
 		m.Durations.Histograms = t.histograms[0].Finish(uint32(rank))
 		m.Gaps.Histograms = t.histograms[1].Finish(uint32(rank))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,9 +71,14 @@ func TestOTF2(t *testing.T) {
 	}
 	must(t, "export", "statistics.rpz", "-o", "estimates.otf2")
 	must(t, "compress", "estimates.otf2", "-o", "estimates.rpz")
-	if out := must(t, "profile", "estimates.rpz", "--by", "region"); strings.Contains(out, "exact") ||
-		!strings.Contains(out, "estimated from statistics") {
-		t.Errorf("estimates in an archive are not said to be:\n%s", out)
+	for _, question := range []string{"profile --by region", "profile --from 0", "efficiency", "grammar", "at 0", "match",
+		"waits"} {
+		words := strings.Fields(question)
+		out := invoke(t, "", slices.Insert(words, 1, "estimates.rpz")...).stdout
+		if strings.Contains(out, "exact") || strings.Contains(out, "every call") !=
+			strings.Contains(out, "estimated from statistics") {
+			t.Errorf("%s: estimates in an archive are not said to be:\n%s", question, out)
+		}
 	}
 	for _, field := range []string{"messages", "bytes", "exchanged", "channels"} {
 		question := "messages"

@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // Factor writes an efficiency.
@@ -76,12 +77,21 @@ const MinorPhase = 0.01
 func EfficiencyTimes(r *efficiency.Run) string {
 	switch {
 	case r.Source == query.Series:
-		return "from the times of every call, " + text.Error(r.Guarantee)
+		return TimesOfCalls(r.Guarantee, r.TimesInArchive)
 	case r.Scaled:
 		return "from " + r.Source.String() +
 			", scaled to the sums of each rank: phases are estimates, serialization tends to be too high, transfer too low"
 	}
 	return "from " + r.Source.String() + " of the calls of all ranks: the load balance is unknown, phases are estimates"
+}
+
+// TimesOfCalls says how exact the times of every call are, which were those of an archive that says what its times
+// are unless inArchive is empty.
+func TimesOfCalls(g timing.Guarantee, inArchive []string) string {
+	if len(inArchive) > 0 && g == timing.Exact {
+		return "from the times of every call in the archive: " + strings.Join(inArchive, "; ")
+	}
+	return "from the times of every call, " + text.Error(g)
 }
 
 // EfficiencyNotes are what is to be known of efficiencies besides the times.

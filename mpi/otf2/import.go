@@ -167,14 +167,15 @@ func (g *importer) end() error {
 	if err := l.recorder.Err(); err != nil {
 		return fmt.Errorf("otf2: location %d: %w", l.l.number, err)
 	}
-	calls := l.recorder.Len()
+	calls, recorder, rank := l.recorder.Len(), l.recorder, l.l.rank
 	g.result.Calls += calls
 	g.result.Locations++
 	if g.exact {
 		g.kept = append(g.kept, format.Kept{Name: keyOf(g.at), Data: l.appendKept(nil, calls)})
 	}
-	if part := l.recorder.Finish(l.l.rank); calls > 0 {
-		g.parts[l.l.rank] = append(g.parts[l.l.rank], part)
+	*l = locationRecorder{} // all that the end of the recorder does not need: of many regions, a third of the memory
+	if part := recorder.Finish(rank); calls > 0 {
+		g.parts[rank] = append(g.parts[rank], part)
 	}
 	return nil
 }

@@ -48,6 +48,9 @@ type Run struct {
 	// the weakest of those of the times of every call, if the Source is Series
 	Guarantee timing.Guarantee `json:"relative_error"`
 
+	// TimesInArchive is that of a [format.Origin].
+	TimesInArchive []string `json:"times_in_archive,omitempty"`
+
 	// Scaled says that where times are not those of every call, they are scaled to the sums that the trace
 	// keeps of each rank. If they are not, ranks that make the same calls compute alike: the trace does
 	// not tell the load balance.
@@ -170,7 +173,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Err(), err); err != nil {
 		return nil, err
 	}
-	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
+	run := &Run{TimesInArchive: tr.Run().Origin.Times, Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
 		Unknown: res.Unknown, Outside: res.Outside,
 		Unreceived: res.Unreceived, LacksReceives: replay.LacksReceives(res.Messages, res.Unreceived)}
 	whole, parts := newSums(), make([]*sums, len(phases))

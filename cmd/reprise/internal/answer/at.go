@@ -123,7 +123,7 @@ func (a *At) print(q *cli.Question) {
 		q.Printf("%s: no rank has calls\n", text.Printable(q.Path))
 		return
 	}
-	off := startError{known: true}
+	off := startError{known: true, inArchive: a.TimesInArchive}
 	for _, p := range a.Places {
 		if p.Source == query.Series {
 			off.add(p.Guarantee, p.StartError)

@@ -371,7 +371,7 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 		return
 	}
 	q.Printf("\nskew: time from the first member that begins an operation to the straggler,\n%s\n\n",
-		skewError(a.Skews))
+		skewError(a.Skews, a.TimesInArchive))
 	if note := answers.SkewsNote(a.Skews); note != "" {
 		q.Printf("%s\n\n", note)
 	}
@@ -417,6 +417,8 @@ type startError struct {
 	weakest timing.Guarantee
 	off     int64
 	known   bool // off is
+
+	inArchive []string // what times are in the archive that the trace was made of
 }
 
 // add adds how far some may be off, nil if it is not known.
@@ -439,7 +441,7 @@ func (e *startError) line() string {
 func (e *startError) text(things string) string {
 	switch {
 	case e.weakest == timing.Exact && e.known && e.off == 0:
-		return "from the times of every call, exact"
+		return answers.TimesOfCalls(e.weakest, e.inArchive)
 	case e.known:
 		return fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller %s mean nothing",
 			text.Duration(e.off), things)
@@ -453,8 +455,8 @@ func (e *startError) text(things string) string {
 }
 
 // skewError says how exact skews are.
-func skewError(skews []query.Skew) string {
-	off, sample := startError{known: true}, false
+func skewError(skews []query.Skew, inArchive []string) string {
+	off, sample := startError{known: true, inArchive: inArchive}, false
 	for _, s := range skews {
 		off.add(s.Guarantee, s.StartError)
 		sample = sample || uint64(s.Sampled) < s.Instances

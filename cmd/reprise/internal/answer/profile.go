@@ -492,7 +492,7 @@ func (a *Activity) print(q *cli.Question, by string) {
 	if a.To != nil {
 		to = text.Duration(*a.To)
 	}
-	off := startError{known: true}
+	off := startError{known: true, inArchive: a.TimesInArchive}
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}

@@ -344,7 +344,7 @@ func (a *Waits) printLate(q *cli.Question) {
 	if a.States != nil || len(a.Late) == 0 { // they are among the calls that waited
 		return
 	}
-	off, sample := startError{known: true}, ""
+	off, sample := startError{known: true, inArchive: a.TimesInArchive}, ""
 	for _, s := range a.Late {
 		off.add(s.Guarantee, s.StartError)
 		if uint64(s.Sampled) < s.Receives {

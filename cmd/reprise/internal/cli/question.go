@@ -434,10 +434,10 @@ func (q *Question) WarnUnordered() {
 
 // SourceText says where times are from, and how exact they are.
 func (q *Question) SourceText(source query.Source, g timing.Guarantee) string {
-	if of := q.Trace.Run().Origin.Times; len(of) > 0 && source == query.Series && g == timing.Exact {
-		return "from the times of every call in the archive: " + strings.Join(of, "; ")
+	if source != query.Series {
+		return "estimated from " + source.String()
 	}
-	return SourceText(source, g)
+	return answers.TimesOfCalls(g, q.Trace.Run().Origin.Times)
 }
 
 // WarnDoubts warns of what a trace of an archive lacks for questions about waits, and returns it.

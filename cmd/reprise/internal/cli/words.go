@@ -8,7 +8,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -82,12 +81,4 @@ func Total(t *query.Durations) query.Nanoseconds {
 		return 0
 	}
 	return t.Total
-}
-
-// SourceText says where times are from, and how exact they are.
-func SourceText(source query.Source, g timing.Guarantee) string {
-	if source != query.Series {
-		return "estimated from " + source.String()
-	}
-	return "from the times of every call, " + text.Error(g)
 }

@@ -194,8 +194,10 @@ func (l *Loops) read(q *cli.Question, open func(query.Options) (*query.Loops, er
 		unread = fmt.Sprintf(", because the ranks have more than %s", text.Plural(query.MaxLoopCalls, "call"))
 	}
 	switch {
-	case l.Source == query.Series:
+	case l.Source == query.Series && len(q.Trace.Run().Origin.Times) == 0:
 		l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(l.ranks), text.Error(l.Guarantee))
+	case l.Source == query.Series:
+		l.by = fmt.Sprintf("means of %s, %s", text.Ranks(l.ranks), q.SourceText(l.Source, l.Guarantee))
 	case l.Scaled:
 		l.by = fmt.Sprintf("from %s, scaled to the sums of the rank%s", l.Source, unread)
 	case l.Timed():
