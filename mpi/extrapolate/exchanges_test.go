@@ -77,6 +77,22 @@ func doubling(p *process) {
 	}
 }
 
+// scan sums what ranks before have, over distances that double: towards both ends, ranks have a partner on one side.
+func scan(p *process) {
+	defer p.at(0)
+	for by := 1; by < p.n; by *= 2 {
+		if p.rank+by < p.n {
+			p.at(1).isend(3, p.rank+by, by)
+		}
+		if p.rank >= by {
+			p.at(2).recv(3, p.rank-by, by)
+		}
+		if p.rank+by < p.n {
+			p.at(3).waitall()
+		}
+	}
+}
+
 // fromOne broadcasts along a binomial tree from rank 1.
 func fromOne(p *process) {
 	defer p.at(0)
@@ -319,6 +335,9 @@ func TestExchanges(t *testing.T) {
 		{"recursive doubling", doubling, []int{4, 6, 8, 12, 16}},
 		{"binomial tree from rank 1", fromOne, []int{4, 8, 16, 32}},
 		{"binomial tree from rank 1", fromOne, []int{3, 5, 6, 8, 12}},
+		{"scan", scan, []int{4, 8, 16, 32}},
+		{"scan", scan, []int{6, 8, 10, 12}},
+		{"scan", scan, []int{4, 6, 7, 10, 12, 16}},
 		{"triangle", triangle, []int{3, 4, 6, 8}},
 		{"names of files", names, []int{2, 4, 5, 8}},
 		{"offsets in a file", offsets, []int{2, 3, 4, 6}},

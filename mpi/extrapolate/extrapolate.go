@@ -245,6 +245,7 @@ type rank struct {
 	slots  []uint64 // that advance
 	groups map[uint32]merge.Group
 	folded [likenesses][]*node
+	sited  bool // there are calls with a site
 
 	comms   []int // which argument of a call, by terminal, is its communicator; -1 if none is
 	members map[int64]member
@@ -350,6 +351,11 @@ func (s *solver) call(r *rank, f *folder, fn int, params []cst.Param, args []cst
 	n := &node{terminal: uint32(len(f.calls))}
 	for like := range likenesses {
 		n.ids[like] = s.numbers.number(fmt.Appendf(s.callKey(fn, params, args, like), "/%x", slots))
+	}
+	n.ids[sited] = n.ids[labelled]
+	if i := slices.IndexFunc(params, isSite); i >= 0 && args[i].Int() != 0 {
+		r.sited = true
+		n.ids[sited] = s.numbers.number(fmt.Appendf(nil, "%d@%d", n.ids[function], args[i].Int()))
 	}
 	f.calls = append(f.calls, n)
 	return n

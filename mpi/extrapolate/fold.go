@@ -18,6 +18,7 @@ const (
 	labelled                 // function, strings, tags, handles and segments of memory
 	function                 // function and strings
 	likenesses
+	sited = likenesses // function, strings and call site, or labelled where there is none: of calls alone
 )
 
 // within says of which likeness loops are made first.
@@ -26,9 +27,9 @@ var within = [likenesses]likeness{similar: equal, sized: similar, labelled: simi
 // A node is a call or a loop.
 type node struct {
 	terminal uint32
-	ids      [likenesses]int // that like nodes share; of calls, those of all traces
-	trips    uint64          // of a loop; 0 for a call
-	rounds   [][]*node       // one if all are equal
+	ids      [likenesses + 1]int // that like nodes share; of calls, those of all traces
+	trips    uint64              // of a loop; 0 for a call
+	rounds   [][]*node           // one if all are equal
 }
 
 // round returns an iteration of a loop.

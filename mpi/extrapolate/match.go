@@ -4,8 +4,8 @@ import "slices"
 
 // A place is a call or a loop of the program of a class of ranks.
 type place struct {
-	like      [likenesses]int // of a call
-	depth     int             // loops around
+	like      [likenesses + 1]int // of a call
+	depth     int                 // loops around
 	loop      bool
 	varies    bool // the iterations of a loop differ on the rank that it is of
 	optional  bool // not all ranks make the call, in what is merged
@@ -101,7 +101,7 @@ func (m *matcher) sequence(body []*place, seq []*node, then func([]*node) bool) 
 	}
 	p := body[0]
 	done := len(m.visits)
-	if len(seq) > 0 && seq[0].trips > 0 && m.whole(p, seq[0]) {
+	if len(seq) > 0 && seq[0].trips > 0 && !p.condition && m.whole(p, seq[0]) {
 		m.visit(p, seq[0].trips)
 		if m.sequence(body[1:], seq[1:], then) {
 			return true
@@ -167,7 +167,7 @@ func (m *matcher) written(p *place, round int64, first, seq []*node, then func(t
 			if round == 0 {
 				first = own
 			}
-			if len(own) == len(first) && !alike(first, own, m.folded) {
+			if m.like != sited && len(own) == len(first) && !alike(first, own, m.folded) {
 				return false
 			}
 			return m.written(p, round+1, first, rest, then)

@@ -135,6 +135,9 @@ func (s *solver) programs(c *class, by split) (best []*place, worst *failure) {
 			tried(s.program(c, like, labelled, true))
 		}
 	}
+	if s.merging && by == whole && s.ctx.Err() == nil {
+		tried(s.flowing(c))
+	}
 	return best, worst
 }
 
@@ -216,12 +219,15 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat b
 			if flat {
 				seq = flattened(seq)
 			}
-			if !match(c.body, r, seq, like, same, s.loose) {
+			if !match(c.body, r, seq, like, same, s.loose || same == sited) {
 				return &failure{c.name,
 					fmt.Sprintf("the calls of rank %d of %d differ from those of "+
 						"rank %d of %d by more than trip counts", r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
 			}
 		}
+	}
+	if same == sited {
+		idle(c.body)
 	}
 	f := &programFitter{solver: s, class: c}
 	failed := f.body(c.body)
