@@ -84,14 +84,15 @@ func (f *programFitter) fail(what string) *failure { return &failure{f.class.nam
 
 // points returns where a place is visited.
 func points(p *place) []*point {
-	list := make([]*point, 0, len(p.visits))
-	for _, v := range p.visits {
-		at := v.rank.point
+	all, list := make([]point, len(p.visits)), make([]*point, len(p.visits))
+	for i := range p.visits {
+		v, at := &p.visits[i], &all[i]
+		*at = v.rank.point
 		at.rounds = v.rounds
 		if !p.loop {
 			at.own, at.size = v.rank.inCommunicator(v.value)
 		}
-		list = append(list, &at)
+		list[i] = at
 	}
 	return list
 }

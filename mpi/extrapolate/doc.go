@@ -28,6 +28,9 @@
 // extent of the grid that ranks are in is usual, one of another grid is not, and neither is the square root of
 // what is no square. So is a program, by its calls, and the shortest in any grid is taken.
 //
+// Where no grid has a program, one has the calls of all ranks, each under a condition: those that the ranks make one
+// after the other, or loops of the call sites that follow each other in a circle.
+//
 // Arguments that advance from call to call are runs of values. What is fitted is the beginning, the steps and
 // the lengths of runs, as arguments of calls after the last one: in time that does not depend on the
 // iterations of loops. Where no such program holds, each value is fitted.

@@ -68,6 +68,7 @@ var kernels = []struct {
 	{"stranger", "matvec", []int{4, 9, 16, 25}}, {"stranger", "life", []int{4, 8, 16, 32}},
 	{"stranger", "steps", []int{6, 8, 10, 12}}, {"stranger", "cannon", []int{4, 9, 16, 25}},
 	{"stranger", "columns", []int{6, 8, 10, 12}}, {"lines", "line", []int{4, 6, 8, 12}},
+	{"stranger", "scan", []int{4, 8, 16, 32}}, {"stranger", "scan", []int{6, 8, 10, 12}},
 }
 
 // TestKernels records programs on several numbers of ranks, and compares what is made with what is recorded: none is

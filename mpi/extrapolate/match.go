@@ -64,10 +64,9 @@ type placedVisit struct {
 // maxSteps bounds the time to match a rank.
 const maxSteps = 1 << 17
 
-// match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and
-// reports whether it is one of the program. It may be loose: an iteration of the program may end in a loop of the rank.
-func match(body []*place, r *rank, seq []*node, folded, like likeness, loose bool) bool {
-	m := matcher{rank: r, like: like, folded: folded, loose: loose, steps: maxSteps}
+// match adds the visits of a rank to the places of a program, and reports whether it is one of the program.
+func (m *matcher) match(body []*place, r *rank, seq []*node) bool {
+	m.rank, m.rounds, m.steps, m.visits = r, [maxDepth]int64{}, maxSteps, m.visits[:0]
 	if !m.sequence(body, seq, func(rest []*node) bool { return len(rest) == 0 }) {
 		return false
 	}

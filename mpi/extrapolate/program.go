@@ -213,13 +213,15 @@ func withBeginnings(body []*place, calls int) (list []*place) {
 func (s *solver) fitProgram(c *class, body []*place, like, same likeness, flat bool, tries *int) *failure {
 	*tries--
 	c.body = body
+	m := matcher{like: same, folded: like, loose: s.loose || same == sited, visits: s.visits}
+	defer func() { s.visits = m.visits }()
 	for _, list := range c.all {
 		for _, r := range list {
 			seq := r.folded[like]
 			if flat {
 				seq = flattened(seq)
 			}
-			if !match(c.body, r, seq, like, same, s.loose || same == sited) {
+			if !m.match(c.body, r, seq) {
 				return &failure{c.name,
 					fmt.Sprintf("the calls of rank %d of %d differ from those of "+
 						"rank %d of %d by more than trip counts", r.rank, r.ranks, c.first.rank, c.first.ranks), 1}

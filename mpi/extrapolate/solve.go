@@ -33,6 +33,7 @@ type solver struct {
 	rivals   bool                // a program is known, and others must make the same
 	fitted   map[[32]byte][]expr // in this grid, by the digest of points and values
 	varied   map[string]bool     // strings that do not count and differ
+	visits   []placedVisit       // memory of matchers
 	knowledge
 }
 
