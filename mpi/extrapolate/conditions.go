@@ -105,8 +105,9 @@ func (f *fitter) compared() (left, right []feature) {
 			continue
 		}
 		left = append(left, x, feature{name: "rank+" + x.name, of: func(p *point) int64 { return p.rank + x.of(p) },
-			terms: x.terms.longer(1)}, feature{name: "rank-" + x.name, of: func(p *point) int64 { return p.rank - x.of(p) },
-			terms: x.terms.longer(1)})
+			terms: x.terms.longer(1)},
+			feature{name: "rank-" + x.name, of: func(p *point) int64 { return p.rank - x.of(p) },
+				terms: x.terms.longer(1)})
 		if x.binary {
 			left = append(left, feature{name: "rank xor " + x.name, of: func(p *point) int64 {
 				return p.rank ^ x.of(p)

@@ -6,7 +6,8 @@ import "slices"
 // each other in a circle are those of a loop. So a loop is found of which no rank makes all calls, as of a scan: ranks
 // have partners on one side in some iterations only.
 
-// A flow is the calls of a program, one for each call site, from 1 on: 0 is what is before the first and after the last.
+// A flow is the calls of a program, one for each call site, from 1 on: 0 is what is before the first and after the
+// last.
 type flow struct {
 	calls []*node
 	after [][]bool // which follow which

@@ -85,10 +85,6 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 			a.escape(of(k))
 		case letter == 'c':
 			a.callback(i, e, of(k))
-		case (letter == 'R' || letter == 'B' || letter == 'W') && e.ofNumbers(i):
-			if a.callbacks {
-				a.escape(of(k))
-			}
 		case letter == 'R' || letter == 'B':
 			a.copyBytes(to(a.messages.all()), a.unbounded(of(k)), maxSize)
 			fallthrough

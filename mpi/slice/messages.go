@@ -3,7 +3,6 @@ package slice
 import (
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // maxNumbers is how many numbers an argument may be for which they are told apart.
@@ -105,28 +104,6 @@ var kindsOfMPICH = map[int64]string{
 	0x4c00080b: "double", 0x4c00040a: "float", 0x4c000405: "integer", 0x4c000807: "integer", 0x4c000406: "integer",
 	0x4c000808: "integer", 0x4c000809: "integer", 0x4c000203: "integer", 0x4c00081f: "double", 0x4c00041c: "float",
 	0x4c00041b: "integer",
-}
-
-// ofNumbers reports whether all data of a call of MPI in C is numbers that hold no address: of floating point or
-// of 4 bytes.
-func (e *effect) ofNumbers(i *instruction) bool {
-	found := false
-	for _, name := range []string{"datatype", "sendtype", "recvtype"} {
-		v, ok := e.ofParameter(i, name)
-		if !ok {
-			continue
-		}
-		kind := kinds[v.global]
-		if v.isNumber {
-			kind = kindsOfMPICH[v.number]
-		}
-		isLong := strings.Contains(v.global, "long") || strings.Contains(v.global, "int64") || v.number>>8&0xff == 8
-		if e.fortran || kind == "" || kind == "integer" && isLong {
-			return false
-		}
-		found = true
-	}
-	return found
 }
 
 // kind returns the kind of the numbers that a call sends or receives, empty if it is not known.
