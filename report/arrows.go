@@ -64,11 +64,7 @@ func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, 
 	if err != nil {
 		return err
 	}
-	rank, err := model.Of(t.Rank, t.Number())
-	if err != nil {
-		return err
-	}
-	received := make(map[uint64][]*arrow) // by the position of the call
+	received := make(map[int64]*arrow) // by the request
 	for position, terminal := range positions(t.Rank) {
 		if position%4096 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -88,19 +84,17 @@ func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, 
 				continue
 			}
 			a.to, a.received, a.done = t.number, position, position
-			if _, later := o.Request(i); later {
-				received[position] = append(received[position], a)
+			if request, later := o.Request(i); later {
+				received[request] = a
 			}
 		}
 		if o == nil {
 			continue
 		}
 		for _, request := range o.Completes {
-			if began, _, ok := rank.Begun(request, position); ok {
-				for _, a := range received[began] {
-					a.done = position
-				}
-				delete(received, began)
+			if a := received[request]; a != nil {
+				a.done = position
+				delete(received, request)
 			}
 		}
 	}

@@ -39,10 +39,14 @@ func packCalls(r *trace.Rank, first int64) ([]byte, error) {
 // near reports whether a browser can count the time from one to the other.
 func near(a, b int64) bool { return uint64(max(a, b))-uint64(min(a, b)) <= exactTime }
 
+// pageLevel is how hard times are deflated. The best level, 9, takes half of the time of a report of millions of
+// calls, and makes it 2 % smaller.
+const pageLevel = 6
+
 // deflated returns bytes as a browser inflates them.
 func deflated(pieces ...[]byte) []byte {
 	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestCompression)
+	w, err := flate.NewWriter(&out, pageLevel)
 	if err != nil {
 		panic(err) // the level is valid
 	}

@@ -20,11 +20,12 @@ type cache struct {
 }
 
 // Caches are those of a trace. Each has a share of one budget, as all ranks need the shape: it must not have
-// to go for the columns of one of them, however large it is.
+// to go for the columns of one of them, however large it is. Times have half as much besides.
 type caches struct {
 	shapes   *cache // with what was found out about them
 	columns  *cache
 	grammars *cache // blocks of them, and those of ranks with the values of what advances
+	times    *cache // what was decoded of them
 }
 
 // cachePart is which part of the memory that a trace may take its caches may, and maxCache the most: a program
@@ -36,7 +37,7 @@ const (
 
 func newCaches(memory uint64) caches {
 	all := int(min(memory/cachePart, maxCache))
-	return caches{newCache(all / 2), newCache(all / 4), newCache(all / 4)}
+	return caches{newCache(all / 2), newCache(all / 4), newCache(all / 4), newCache(all / 2)}
 }
 
 func newCache(most int) *cache { return &cache{most: most, kept: make(map[evictable]int)} }

@@ -291,15 +291,18 @@ func (t *TimeReader) read() (timing.Time, error) {
 type threadTimes struct {
 	rank     *Rank
 	series   *timing.Series
-	at       uint64 // of the next time
-	walk     *threadWalker
+	at       uint64          // of the next time
+	walk     *threadWalker   // nil where it does not stand at the next call
 	recorded *recordedWalker // nil if calls have the terminals that times are of
 	next     int             // block
 	block    *timing.SeriesDecoder
-	err      error  // why block cannot be read
-	left     uint64 // calls of block
-	ahead    uint64 // calls that come with the blocks from next on
-	skip     uint64 // calls to be left out
+	place    *cached[decodedBlock]
+	adds     *decodedBlock  // what was decoded of it; nil if there is no room
+	kept     *blockUnpacker // its times, if they are there
+	done     uint64         // calls of block that were decoded
+	err      error          // why block cannot be read
+	left     uint64         // calls of block
+	skip     uint64         // calls to be left out
 
 	times     []timing.Time // decoded, and not read; of no value if there is an error
 	buffer    [256]timing.Time
@@ -314,7 +317,7 @@ func newThreadTimes(r *Rank, n uint64) *threadTimes {
 	}
 	if n < r.series.Len() {
 		block, first := r.series.Find(n)
-		t.next, t.skip, t.walk, t.ahead = block, n-first, newThreadWalker(r, first), r.series.Len()-first
+		t.next, t.skip = block, n-first
 	}
 	return t
 }
@@ -352,12 +355,15 @@ func (t *threadTimes) read() (timing.Time, error) {
 // decode decodes the next times, or sets t.err.
 func (t *threadTimes) decode() {
 	if t.left == 0 {
-		t.left = t.series.First(t.next+1) - t.series.First(t.next)
-		t.ahead -= t.left
-		t.block, t.err = t.series.Block(t.next)
-		t.next++
+		t.open()
 	}
 	n := int(min(t.left, uint64(len(t.buffer))))
+	t.left -= uint64(n)
+	t.times = t.buffer[:n]
+	if t.kept != nil {
+		t.kept.next(t.times)
+		return
+	}
 	for i := range n {
 		position, terminal := t.walk.next()
 		if t.recorded != nil {
@@ -365,9 +371,44 @@ func (t *threadTimes) decode() {
 		}
 		t.terminals[i] = terminal
 	}
-	t.left -= uint64(n)
-	t.times = t.buffer[:n]
 	if t.err == nil {
 		t.err = t.block.Decode(t.times, t.terminals[:n])
 	}
+	if t.err == nil {
+		t.keep()
+	}
+}
+
+// open opens the next block.
+func (t *threadTimes) open() {
+	first := t.series.First(t.next)
+	t.left = t.series.First(t.next+1) - first
+	t.place = t.rank.trace.decoded.place(blockOf{t.rank.number, t.next})
+	t.adds = t.place.get()
+	if packed, whole := t.adds.whole(t.left); whole {
+		t.kept, t.walk, t.err = &blockUnpacker{packed: packed}, nil, nil
+		t.next++
+		return
+	}
+	if t.adds == nil {
+		t.adds = keep(t.rank.trace.caches.times, t.place, new(decodedBlock), decodedOverhead)
+	}
+	t.kept, t.done = nil, 0
+	if t.walk == nil {
+		t.walk = newThreadWalker(t.rank, first)
+	}
+	t.block, t.err = t.series.Block(t.next)
+	t.next++
+}
+
+// keep keeps the times that were decoded last, as long as there is room for those of the block.
+func (t *threadTimes) keep() {
+	if t.adds == nil {
+		return
+	}
+	if size := t.adds.add(t.times, t.done); size > 0 && !more(t.rank.trace.caches.times, t.place, t.adds, size) {
+		t.adds.leave()
+		t.adds = nil
+	}
+	t.done += uint64(len(t.times))
 }

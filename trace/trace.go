@@ -50,6 +50,7 @@ type Trace struct {
 
 	caches  caches
 	spreads spreads
+	decoded decodedBlocks
 	shapes  []cached[Shape]
 	columns []cached[rankColumn] // or slices of some
 	held    int                  // maxHeld

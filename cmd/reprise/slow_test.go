@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -16,14 +17,28 @@ import (
 func TestSlow(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		mpitest.SkipUnderRace(t)
-		slow, mended := whyRows(t, m), whyRows(t, m, "-DMENDED")
-		if w := slow.Waiting; w == nil || w.Rank != 3 || w.Cause.InCall || w.Cause.To.Function != "MPI_Irecv" {
-			t.Errorf("the cause is not the computing of rank 3: %q", slow.Sentences)
-		}
-		if a, b := slow.Factors.LoadBalance, mended.Factors.LoadBalance; a > 0.75 || b < a+0.1 {
-			t.Errorf("load balance is %.2f, and %.2f when mended", a, b)
+		const attempts = 3 // another program may take a processor from another rank
+		for attempt := 1; ; attempt++ {
+			err := checkRows(whyRows(t, m), whyRows(t, m, "-DMENDED"))
+			if err == nil {
+				break
+			}
+			if t.Log(err); attempt == attempts {
+				t.Fatal("no attempt found rank 3")
+			}
 		}
 	})
+}
+
+// checkRows checks what is found of examples/rows, and of the same where rank 3 computes as long as the others.
+func checkRows(slow, mended answer.Why) error {
+	if w := slow.Waiting; w == nil || w.Rank != 3 || w.Cause.InCall || w.Cause.To.Function != "MPI_Irecv" {
+		return fmt.Errorf("the cause is not the computing of rank 3: %q", slow.Sentences)
+	}
+	if a, b := slow.Factors.LoadBalance, mended.Factors.LoadBalance; a > 0.75 || b < a+0.1 {
+		return fmt.Errorf("load balance is %.2f, and %.2f when mended", a, b)
+	}
+	return nil
 }
 
 // whyRows builds and records examples/rows, and returns the answer of why.
