@@ -61,29 +61,55 @@ func Build(ctx context.Context, mpicc, cacheDir string, building func(mpi string
 }
 
 func (c cache) interposer(ctx context.Context, mpicc string, building func(mpi string)) (*Interposer, error) {
-	h, err := c.header(ctx, mpicc)
+	made, err := remember(c, mpicc, "interposer", func() (product, []string, error) {
+		p, _, files, err := c.product(ctx, mpicc)
+		return p, files, err
+	})
 	if err != nil {
 		return nil, err
+	}
+	path, err := buildOnce(ctx, c, made.Name, func() {
+		if building != nil {
+			building(made.MPI)
+		}
+	}, func(path string) error {
+		_, source, _, err := c.product(ctx, mpicc)
+		if err != nil {
+			return err
+		}
+		return compile(ctx, compileCommand(mpicc), source, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Interposer{Path: path, MPI: made.MPI, Functions: made.Functions}, nil
+}
+
+// A product is an interposer in a cache.
+type product struct {
+	Name      string `json:"name"`
+	MPI       string `json:"mpi"`
+	Functions int    `json:"functions"`
+}
+
+// product returns the interposer of a compiler command, with its source, and the files that it depends on.
+func (c cache) product(ctx context.Context, mpicc string) (product, []byte, []string, error) {
+	h, err := c.header(ctx, mpicc)
+	if err != nil {
+		return product{}, nil, nil, err
 	}
 	source, library, err := interposerSource(h)
 	if err != nil {
-		return nil, err
+		return product{}, nil, nil, err
 	}
-	command := append([]string{mpicc}, compilerFlags...)
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%q\n%x\n", command, symbolVersions, h.Digest)
+	fmt.Fprintf(hash, "%q\n%q\n%x\n", compileCommand(mpicc), symbolVersions, h.Digest)
 	hash.Write(source)
 	name := fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8])
-	library.Path, err = buildOnce(ctx, c, name, func() {
-		if building != nil {
-			building(library.MPI)
-		}
-	}, func(path string) error { return compile(ctx, command, source, path) })
-	if err != nil {
-		return nil, err
-	}
-	return library, nil
+	return product{name, library.MPI, library.Functions}, source, h.Files, nil
 }
+
+func compileCommand(mpicc string) []string { return append([]string{mpicc}, compilerFlags...) }
 
 // buildOnce returns the path of a file in a cache, or in another directory where that is not safe. Unless it
 // is there, it waits until no other process builds there, and if it still is not there, calls begin and has
