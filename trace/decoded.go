@@ -1,14 +1,61 @@
 package trace
 
 import (
+	"context"
 	"encoding/binary"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/timing"
 )
 
 // Questions read the times of the calls several times, and decoding them is what takes longest: 200 to 300 ns a
 // call. What was decoded of a block is kept, in some 7 bytes a call, and takes 20 ns to be read again.
+
+// maxReadAhead is of how many ranks times are decoded before they are needed.
+const maxReadAhead = 1 << 12
+
+// DecodeTimes decodes the times of all calls, several ranks at once, for who reads those of all ranks in turn: they
+// are kept, and not decoded again. It does nothing where there is no room for all, which takes some 8 bytes a call,
+// or where there is one rank or one processor. Errors of times are left to those who read them.
+func (t *Trace) DecodeTimes(ctx context.Context) error {
+	calls, workers := uint64(0), min(t.Ranks(), runtime.GOMAXPROCS(0))
+	if workers < 2 || t.Ranks() > maxReadAhead {
+		return nil
+	}
+	for rank := range t.Ranks() {
+		calls += t.callsOf(rank)
+	}
+	if calls > uint64(t.caches.times.most)/8 {
+		return nil
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for rank := next.Add(1) - 1; rank < int64(t.Ranks()) && ctx.Err() == nil; rank = next.Add(1) - 1 {
+				t.decodeTimes(ctx, int(rank))
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// decodeTimes decodes the times of the calls of a rank.
+func (t *Trace) decodeTimes(ctx context.Context, rank int) {
+	r, err := t.Rank(rank)
+	if err != nil || r.series == nil {
+		return
+	}
+	n := 0
+	for _, err := range r.Times(0) {
+		if n++; err != nil || n%4096 == 0 && ctx.Err() != nil {
+			return
+		}
+	}
+}
 
 // A blockOf is a block of the times of a rank.
 type blockOf struct{ rank, block int }

@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"context"
 	"math"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -129,5 +131,44 @@ func TestDecodedRoom(t *testing.T) {
 	}
 	if len(c.kept) == 0 {
 		t.Error("nothing is kept")
+	}
+}
+
+// TestDecodeTimes decodes the times of all ranks beforehand, where there is room for those of all, and as long as
+// nobody cancels it.
+func TestDecodeTimes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	const ranks, calls = 5, 1000
+	file, want := timed(t, exactTimes(), ranks, calls)
+	kept := func(ctx context.Context, most int) (blocks int) {
+		trace := openBytes(t, file)
+		trace.caches.times.most = most
+		if err := trace.DecodeTimes(ctx); err != context.Cause(ctx) {
+			t.Error(err)
+		}
+		for rank := range ranks {
+			if _, whole := trace.decoded.place(blockOf{rank, 0}).get().whole(calls); whole {
+				blocks++
+			}
+			n := 0
+			for at, err := range readRank(t, trace, rank).Times(0) {
+				if w := want[rank][n]; err != nil || at.Start != w.Start || at.Duration != w.Duration {
+					t.Fatalf("call %d of rank %d: %+v, %v, want %+v", n, rank, at, err, w)
+				}
+				n++
+			}
+		}
+		return blocks
+	}
+	if n := kept(t.Context(), 1<<20); n != ranks {
+		t.Errorf("the times of %d ranks are kept", n)
+	}
+	if n := kept(t.Context(), 8*ranks*calls-1); n != 0 {
+		t.Errorf("the times of %d ranks are kept, without room for all", n)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n := kept(ended, 1<<20); n != 0 {
+		t.Errorf("the times of %d ranks are kept after it was cancelled", n)
 	}
 }

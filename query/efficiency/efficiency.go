@@ -144,6 +144,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		if err := checkCalls(tr, most); err != nil {
 			return nil, err
 		}
+		if err := tr.DecodeTimes(ctx); err != nil {
+			return nil, err
+		}
 	}
 	phases, unphased, err := phasesOf(ctx, tr, o.Region)
 	if err != nil {

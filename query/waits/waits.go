@@ -225,6 +225,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := tr.DecodeTimes(ctx); err != nil {
+		return nil, err
+	}
 	if r.run, err = r.times.Run(ctx); err != nil {
 		return nil, err
 	}
