@@ -456,6 +456,9 @@ func TestNotDetermined(t *testing.T) {
 			columns := [...]int{6: 3, 12: 4, 20: 5, 24: 6, 48: 8}[p.n]
 			p.send(1, (p.rank+p.n-columns)%p.n, 2)
 		}, []int{6, 12, 20, 24, 48}},
+		{"root like rows", func(p *process) {
+			p.send(1, [...]int{8: 1, 16: 3, 64: 7, 32: 3}[p.n], 0)
+		}, []int{8, 16, 64, 32}},
 		{"logarithm like a root", func(p *process) { p.allreduce(12*log2(p.n) + 6) }, []int{6, 12, 20, 24, 48}},
 		{"line of a logarithm like one of rows", func(p *process) {
 			p.allreduce(12*log2(p.n) + 2)

@@ -63,8 +63,8 @@ func (f *fitter) weigh() {
 // minConfirmed is by how many bits the values are longer at least than the expression that they are of.
 const minConfirmed = 3
 
-// confirm drops expressions that are not shorter than the values that they are of: of few numbers, anything
-// is an expression.
+// confirm drops what is found if none of it is shorter than the values that it is of: of few numbers, anything is an
+// expression. What is longer than one that is shorter is still its rival.
 func (f *fitter) confirm() {
 	known, data := make(map[int64]bool), 0
 	for i, p := range f.points {
@@ -73,5 +73,7 @@ func (f *fitter) confirm() {
 			data += max(2, length(f.values[i])+1)
 		}
 	}
-	f.found = slices.DeleteFunc(f.found, func(e expr) bool { return e.bits+minConfirmed > data })
+	if !slices.ContainsFunc(f.found, func(e expr) bool { return e.bits+minConfirmed <= data }) {
+		f.found = nil
+	}
 }
