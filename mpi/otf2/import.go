@@ -29,6 +29,10 @@ type ImportOptions struct {
 	// Times say what is kept of the times of calls.
 	Times tracer.Options
 
+	// Memory is how many bytes regions and calls may take. Zero means 512 MiB. Where they take more, Import fails with
+	// a [*format.MemoryError].
+	Memory int64
+
 	// Progress, unless it is nil, is called after every some thousand events with their number. Import ends with
 	// its error.
 	Progress func(events uint64) error
@@ -77,6 +81,9 @@ func importWith(ctx context.Context, path string, o ImportOptions, plain bool) (
 		if err == nil {
 			err = g.take(r, plain)
 		}
+		if large := new(format.MemoryError); errors.As(err, &large) {
+			return nil, fmt.Errorf("otf2: %s: %w", path, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +102,7 @@ type importer struct {
 	parts  [][]merge.Part // by rank
 	kept   []format.Kept
 	result Imported
+	forms  uint64 // of the locations before
 }
 
 func newImporter(o *ImportOptions) *importer {
@@ -119,12 +127,33 @@ func (g *importer) take(r *Record, plain bool) error {
 		}
 	}
 	g.result.Events++
-	if g.result.Events%(1<<14) == 0 && g.options.Progress != nil {
-		if err := g.options.Progress(g.result.Events); err != nil {
+	if g.result.Events%(1<<14) == 0 {
+		if err := g.checkMemory(); err != nil {
 			return err
+		}
+		if g.options.Progress != nil {
+			if err := g.options.Progress(g.result.Events); err != nil {
+				return err
+			}
 		}
 	}
 	return g.of.event(r)
+}
+
+const (
+	leastMemory = 512 << 20
+	formMemory  = 2200 // of a form, up to the end of the trace, with what the garbage collector leaves
+	pastMemory  = 700  // the same, of a location that has been read
+)
+
+// checkMemory returns an error if the calls so far take more memory than they may.
+func (g *importer) checkMemory() error {
+	most := uint64(cmp.Or(g.options.Memory, leastMemory))
+	held := formMemory*g.of.declared + pastMemory*g.forms + g.of.recorder.Held()
+	if held <= most {
+		return nil
+	}
+	return &format.MemoryError{What: "regions so far", N: g.forms + g.of.declared, Need: held, Most: most, Grows: true}
 }
 
 func (g *importer) place(plain bool) {
@@ -167,6 +196,7 @@ func (g *importer) end() error {
 	if err := l.recorder.Err(); err != nil {
 		return fmt.Errorf("otf2: location %d: %w", l.l.number, err)
 	}
+	g.forms += l.declared
 	calls, recorder, rank := l.recorder.Len(), l.recorder, l.l.rank
 	g.result.Calls += calls
 	g.result.Locations++
@@ -188,7 +218,8 @@ func (g *importer) finish() (*Imported, error) {
 	if err := g.end(); err != nil {
 		return nil, err
 	}
-	r := &g.result
+	r := new(Imported) // which does not refer to g
+	*r = g.result
 	r.Run = merge.Run{Ranks: g.ranks, Source: Source, Origin: format.Origin{Began: g.archive.began,
 		Times: g.archive.times()}}
 	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})

@@ -29,10 +29,11 @@ type locationRecorder struct {
 	recorder *tracer.Recorder
 	exact    bool
 
-	forms   map[string]*form
-	timed   []*form            // with times of events in calls
-	first   map[string]*region // by name
-	regions map[uint64]*region
+	forms    map[string]*form
+	timed    []*form            // with times of events in calls
+	declared uint64             // forms
+	first    map[string]*region // by name
+	regions  map[uint64]*region
 
 	entered  bool
 	events   []Record // the one that entered, if it is pending, and those since
@@ -165,6 +166,7 @@ func (l *locationRecorder) formOf(role byte, of uint64, name string, events []Re
 func (l *locationRecorder) newForm(name string, events []Record, named, id bool) *form {
 	f := newForm(l.archive, name, itemsOf(events), l.l.thread > 0, named, id)
 	f.number = int32(l.recorder.Declare(f.function))
+	l.declared++
 	return f
 }
 

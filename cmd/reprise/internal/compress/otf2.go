@@ -72,6 +72,7 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		cmd.SetContext(cli.Together(cmd.Context(), false))
 		bar := cli.NewCounter(cmd.Context(), cmd.ErrOrStderr(), "compress", -1, "events")
 		in, err := otf2.Import(cmd.Context(), path, otf2.ImportOptions{Times: kept.Times,
+			Memory: cli.MemoryOf(cmd.Context()),
 			Options: otf2.Options{CacheDir: launching.CacheDirectory(),
 				Building: func() { building.Say("the bridge to OTF2's library") }},
 			Progress: func(events uint64) error { building.End(); bar.Show(events); return nil }})
