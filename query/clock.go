@@ -32,6 +32,7 @@ type Clock struct {
 	rank   *trace.Rank
 	source Source
 	starts int64 // the error of starts
+	before int64 // how long a call begins at most before the one before it ends
 	clock        // nil if source is None
 }
 
@@ -75,6 +76,7 @@ func (t *Times) Clock(r *trace.Rank) (*Clock, error) {
 		}
 		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee(), s.Starts())
 		c.source, c.clock = Series, newSeriesClock(r, s, slack)
+		c.before = wire.AddTimes(slack.overlap, wire.AddTimes(slack.duration, 2*slack.start))
 		if c.starts = slack.start; slack.unknown && r.Len() > 1 { // the first start is exact
 			c.starts = t.startError(s.Guarantee())
 		}
@@ -120,6 +122,10 @@ func (c *Clock) Guarantee() timing.Guarantee {
 // StartError returns how far a start may be from what it was, in nanoseconds, if the Source is Series; math.MaxInt64
 // if that is not known. It says nothing of estimates.
 func (c *Clock) StartError() int64 { return c.starts }
+
+// Overlap returns how long before the end of the call before it a call of the rank begins at most, in nanoseconds, if
+// the Source is Series, as far as statistics tell; more where calls never overlap and their times are not exact.
+func (c *Clock) Overlap() int64 { return c.before }
 
 // Time returns when a call began, and how long it took. It takes O(depth · log symbols
 // of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before

@@ -132,7 +132,7 @@ type Trace struct {
 	numbering  *query.Numbering           // of messages; nil if they have none
 
 	moved    spool.File
-	moves    map[int]*spool.Stream // of calls that end later, by rank
+	moves    map[[2]int]*spool.Stream // of calls that end later, by rank and thread
 	reversed uint64
 }
 
@@ -310,7 +310,6 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 		last   *nesting // of thread
 		thread int32
 		in     = r.trace.in
-		moved  = r.trace.mover(r.Number)
 	)
 	for c, err := range r.cut(r.clock.calls(in)) {
 		if err != nil {
@@ -320,12 +319,12 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 		if last == nil || r.thread[c.terminal] != thread {
 			thread = r.thread[c.terminal]
 			if last = nested[thread]; last == nil {
-				last = &nesting{}
+				last = &nesting{mover: r.trace.mover(r.Number, thread)}
 				nested[thread] = last
 			}
 		}
 		e := Event{Position: c.position, Terminal: c.terminal, Thread: thread}
-		e.Start, e.End = last.place(c.start, c.end, moved.of(c.position))
+		e.Start, e.End = last.place(c.start, c.end, last.of(c.position))
 		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
 		if err := r.trace.step(taken && counted); err != nil {
 			yield(Event{}, err)
@@ -342,6 +341,7 @@ type nesting struct {
 	open []stretch // that no later call contains so far, in order and apart
 
 	over, moved int64 // when the last call ended that ends later, and when it ends
+	mover
 }
 
 // A stretch is a stretch of time.

@@ -382,8 +382,8 @@ func exportOTF2(x *exporting, directory string) error {
 			text.Plural(said.Unsized, "operation")))
 	}
 	if said.Reversed > 0 {
-		x.notes = append(x.notes, fmt.Sprintf("%s arrive before they are sent, by more than times are off: clocks differ",
-			text.Plural(said.Reversed, "message")))
+		x.notes = append(x.notes, fmt.Sprintf("%s arrive before they are sent, by more than times are off: clocks differ, "+
+			"or threads overlap", text.Plural(said.Reversed, "message")))
 	}
 	return err
 }
