@@ -56,7 +56,8 @@ func (p *causalProgram) call(thread int, least int64, name string, pairs ...any)
 func (p *causalProgram) message(from, to int) {
 	tag := from%p.threads*p.threads + to%p.threads
 	send := []any{"count", 1, "datatype", "MPI_BYTE", "dest", to / p.threads, "tag", tag, "comm", "MPI_COMM_WORLD"}
-	receive := []any{"count", 1, "datatype", "MPI_BYTE", "source", from / p.threads, "tag", tag, "comm", "MPI_COMM_WORLD"}
+	receive := []any{"count", 1, "datatype", "MPI_BYTE", "source", from / p.threads, "tag", tag,
+		"comm", "MPI_COMM_WORLD"}
 	nonblocking := from == to || rapid.Bool().Draw(p.t, "nonblocking")
 	if nonblocking {
 		p.call(to, 0, "MPI_Irecv", append(receive, "request", 1+to%p.threads)...)
