@@ -380,8 +380,11 @@ func isSafe(directory string) bool {
 // lock waits until no other process has the lock of a directory, and returns the function that gives it back.
 func lock(ctx context.Context, directory string) (unlock func(), err error) {
 	unlock, err = atomicfile.Lock(ctx, filepath.Join(directory, "lock"))
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interpose: another process builds in %s: %w", directory, err)
+	if ended := ctx.Err(); ended != nil {
+		if err == nil {
+			unlock()
+		}
+		return nil, fmt.Errorf("interpose: another process builds in %s: %w", directory, ended)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("interpose: %w", err)
