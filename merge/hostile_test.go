@@ -622,11 +622,11 @@ func TestErrorText(t *testing.T) {
 
 func TestKindName(t *testing.T) {
 	var names []string
-	for k := layout.KindRun; k <= layout.KindClocks+1; k++ {
+	for k := layout.KindRun; k <= layout.KindKept+1; k++ {
 		names = append(names, layout.KindName(k))
 	}
 	if got := strings.Join(names,
-		", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, clocks, kind 18" {
+		", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, clocks, unordered threads, exact times, kept data, kind 21" {
 		t.Error(got)
 	}
 }

@@ -73,7 +73,7 @@ func TestContents(t *testing.T) {
 	writeFile(t, "texts/x_rank-1.txt", ring)
 	writeFile(t, "otf2/traces.otf2", "\x42OTF2")
 	const (
-		own     = "; reprise reads traces of its own, which end in .rpz: reprise record makes one of an MPI program, reprise compress of SimGrid's text"
+		own     = "; reprise reads its own traces, which end in .rpz: reprise record makes one of an MPI program, and reprise compress makes one of an OTF2 archive or of SimGrid's text"
 		writes  = "; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"
 		archive = "; reprise compress FILE -o OUT.rpz makes a trace of it"
 		repair  = "; reprise repair FILE -o saved.rpz saves what can be read"

@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 		{"compress ring.txt -o ring.txt/out.rpz", "ring.txt/out.rpz: not a directory"},
 		{"compress ring.txt -o dir", "dir: is a directory"},
 		{"cat missing.rpz", "missing.rpz: no such file or directory"},
-		{"cat dir", "dir: this is a directory; reprise reads traces of its own, *"},
+		{"cat dir", "dir: this is a directory; reprise reads its own traces, *"},
 		{"compress empty.txt -o out.rpz", "empty.txt: there is no line to compress"},
 		{"compress - -o out.rpz", "standard input: there is no line to compress"},
 		{"compress empty.txt -o -", "empty.txt: there is no line to compress"},

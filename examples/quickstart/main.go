@@ -3,6 +3,8 @@
 package main
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -16,10 +18,8 @@ import (
 )
 
 func main() {
-	path := filepath.Join(os.TempDir(), "quickstart.rpz")
-	if len(os.Args) > 1 {
-		path = os.Args[1]
-	}
+	flag.Parse()
+	path := cmp.Or(flag.Arg(0), filepath.Join(os.TempDir(), "quickstart.rpz"))
 	record(path)
 	show(os.Stdout, path)
 }

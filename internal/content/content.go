@@ -44,7 +44,7 @@ const TraceEnd = "\x8fzpr"
 
 // What helps with files that reprise cannot use.
 const (
-	OwnTraces = "reprise reads traces of its own, which end in .rpz: reprise record makes one of an MPI program, reprise compress of SimGrid's text"
+	OwnTraces = "reprise reads its own traces, which end in .rpz: reprise record makes one of an MPI program, and reprise compress makes one of an OTF2 archive or of SimGrid's text"
 	onlyWrite = "reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"
 )
 

@@ -81,6 +81,8 @@ func KindName(k format.Kind) string {
 		return "bounded"
 	case KindClocks:
 		return "clocks"
+	case KindThreadsUnordered:
+		return "unordered threads"
 	case KindExactTimes:
 		return "exact times"
 	case KindKept:

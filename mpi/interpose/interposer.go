@@ -102,8 +102,12 @@ func (c cache) product(ctx context.Context, mpicc string) (product, []byte, []st
 	if err != nil {
 		return product{}, nil, nil, err
 	}
+	of := h.Files // whatever the name of the command: an MPI has several
+	if len(of) == 0 {
+		of = []string{mpicc}
+	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%q\n%x\n", compileCommand(mpicc), symbolVersions, h.Digest)
+	fmt.Fprintf(hash, "%q\n%q\n%q\n%x\n", of, compilerFlags, symbolVersions, h.Digest)
 	hash.Write(source)
 	name := fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8])
 	return product{name, library.MPI, library.Functions}, source, h.Files, nil

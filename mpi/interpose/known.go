@@ -47,7 +47,7 @@ func (c cache) links(ctx context.Context, mpicc string) (string, error) {
 		}
 		defer remove()
 		library, files := linked(ctx, mpicc, directory)
-		return library, files, nil
+		return library, files, context.Cause(ctx)
 	})
 }
 

@@ -183,6 +183,38 @@ func TestStartup(t *testing.T) {
 	}
 }
 
+// TestProgramBegin checks that what is before MPI_Init is not on the critical path, also where the program begins
+// with a call of its own, as in archives of OTF2.
+func TestProgramBegin(t *testing.T) {
+	paths := make(map[bool]string)
+	for _, begins := range []bool{false, true} {
+		scripts := make(map[int]*script)
+		for rank := range 2 {
+			s := &script{now: int64(7_000 * (1 + rank))}
+			if begins {
+				s.calls = append(s.calls, testtrace.Call{Function: cst.Function{Name: "ProgramBegin"}, Start: s.now})
+			}
+			s.now = 90_000
+			s.call(20, "MPI_Init")
+			s.now += int64(30_000 * (1 + rank))
+			s.call(int64(90-30*rank), "MPI_Barrier", "comm", world)
+			s.call(1, "MPI_Finalize")
+			scripts[rank] = s
+		}
+		tr := recorded(t, merge.Run{Ranks: 2}, exact, scripts)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range run.Path.Steps {
+			paths[begins] += fmt.Sprintf("%v to %s: %.1f of %.1f\n", s.InCall, s.To.Function, s.Time, s.Mean)
+		}
+	}
+	if paths[false] == "" || paths[true] != paths[false] {
+		t.Errorf("%s\nand where the program begins with a call\n%s", paths[false], paths[true])
+	}
+}
+
 // TestUnsought checks that waits that are not looked for are named, and that they are not told.
 func TestUnsought(t *testing.T) {
 	s := late()

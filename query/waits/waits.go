@@ -438,12 +438,27 @@ func (r *recording) timesOf(list []replay.Delay, of replay.Time,
 	times := make(map[delayKey]float64)
 	for i := range list {
 		d, k := &list[i], key(&list[i])
-		if f := r.sites[k.to].Function; query.OutsideRun(f) && (k.inCall || k.from < 0) {
+		if r.isOutside(k) {
 			continue
 		}
 		times[k] += d.Share * float64(of) / float64(replay.Nanosecond)
 	}
 	return times
+}
+
+// isOutside reports whether a delay is not in the run: a call that begins or ends it, or computing before the first
+// call of a rank, or before MPI_Init, as in archives of OTF2, where the program begins with a call of its own.
+func (r *recording) isOutside(k delayKey) bool {
+	f := r.sites[k.to].Function
+	if k.inCall {
+		return query.OutsideRun(f)
+	}
+	return query.InStartup(f) || k.from < 0 && (query.OutsideRun(f) || r.startsUp())
+}
+
+// startsUp reports whether a rank calls MPI_Init.
+func (r *recording) startsUp() bool {
+	return slices.ContainsFunc(r.sites, func(s Site) bool { return query.InStartup(s.Function) })
 }
 
 // sumOf returns the sum of times, the shortest first, so that it is always the same.

@@ -1,9 +1,13 @@
 package answer
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -42,7 +46,7 @@ func why(q *cli.Question, series bool) error {
 		return err
 	}
 	if a.Diagnosis != nil {
-		a.Sentences = append(a.Sentences, RunSentences(a.Diagnosis)...)
+		a.Sentences = append(a.Sentences, RunSentences(a.Diagnosis, callsOf(q.Trace))...)
 		a.Sentences = append(a.Sentences, answers.Diagnosis(a.Diagnosis)...)
 	}
 	a.Next = NextCommand(q.Trace, a.Diagnosis, q.Path)
@@ -57,11 +61,19 @@ func why(q *cli.Question, series bool) error {
 	})
 }
 
-// RunSentences say how long a run took, and which share of that was in MPI.
-func RunSentences(d *diagnosis.Diagnosis) []string {
+// callsOf returns what the calls of a trace are.
+func callsOf(t *trace.Trace) string {
+	if slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { return strings.HasPrefix(f.Name, "MPI_") }) {
+		return "MPI"
+	}
+	return "recorded calls"
+}
+
+// RunSentences say how long a run took, and which share of that was in calls.
+func RunSentences(d *diagnosis.Diagnosis, calls string) []string {
 	s := "Ran " + text.Around(d.Run, d.Error)
 	if d.Share != nil {
-		s += ", " + text.Percent(d.Share.Mean, 1) + " in MPI"
+		s += ", " + text.Percent(d.Share.Mean, 1) + " in " + calls
 	}
 	list := []string{s + "."}
 	switch {

@@ -74,6 +74,9 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 		if len(args) == 2 && compares {
 			return nil
 		}
+		if compares && len(args) != 1 {
+			return BadUsage(fmt.Errorf("%s takes a trace, or two that it compares, not %d arguments", cmd.Name(), len(args)))
+		}
 		return OneTrace(cmd, args)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {

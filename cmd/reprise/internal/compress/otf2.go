@@ -164,6 +164,14 @@ func verifyArchive(q *cli.Question, path string) error {
 	n, err := otf2.Compare(q.Context(), q.Trace, path, otf2.Options{CacheDir: launching.CacheDirectory(),
 		Building: func() { building.Say("the bridge to OTF2's library") }})
 	building.End()
+	switch {
+	case errors.Is(err, otf2.ErrNotImported):
+		const cure = "the trace was not made of an archive: reprise compress makes one of %s, and reprise diff compares"
+		return fmt.Errorf(cure, text.Printable(path))
+	case errors.Is(err, otf2.ErrNotExact):
+		return fmt.Errorf("the trace does not have all of %s: its times are within an error, or ranks are left out",
+			text.Printable(path))
+	}
 	a := archiveAnswer{Header: q.Header(), Records: n}
 	if err != nil && !errors.As(err, &a.Difference) {
 		return cli.Named(err)

@@ -47,8 +47,9 @@ func NewRecord() *cobra.Command {
 	f.Var(&o.processors, "cpu", "processors that collect calls, such as 31; best without a rank (default any)")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.anonymous, "anonymous", false, "leave out the origin of the trace: command, host, date, versions")
-	f.DurationVar(&o.timeout, "timeout", 0,
+	f.Var((*cli.TimeFlag)(&o.timeout), "timeout",
 		"write the trace, and show who waits for whom, if no call returns for this `time`")
+	f.Lookup("timeout").DefValue = "" // none
 	cli.AddChoice(cmd, o.OnTimeout, "on-timeout", "action after a timeout")
 	cli.AddChoice(cmd, o.Sites, "sites", "call sites in the trace")
 	addAllocations(f, &o.allocations)
@@ -209,13 +210,13 @@ func Run(cmd *cobra.Command, args []string, o *Options) error {
 	left = helper.left
 	if errors.Is(failure, ErrNothing) {
 		cli.Notice(cmd.ErrOrStderr(), "reprise:", text.Failure, failure.Error())
-		failure = nil
+		failure = cli.ExitStatus(cli.ExitFailure)
 	}
 	var told cli.ExitStatus
-	if status != 0 || errors.As(failure, &told) && told == exitNothing {
-		return statusError(status)
+	if errors.As(failure, &told) && told == exitNothing {
+		failure = cli.ExitStatus(cli.ExitFailure)
 	}
-	return failure
+	return cmp.Or(statusError(status), failure)
 }
 
 // statusError returns the error of a command that ended with a status, nil if that is 0.
@@ -284,7 +285,7 @@ func (o *Options) makeSpool() (path string, remove func(), err error) {
 	if o.raw == "" {
 		atomicfile.RemoveDiscarded(cmp.Or(o.spool, os.TempDir()), cli.SpoolPrefix)
 		if path, err = os.MkdirTemp(o.spool, cli.SpoolPrefix); err != nil {
-			return "", nil, err
+			return "", nil, fmt.Errorf("raw records: %w: --spool names another directory", err)
 		}
 		if path, err = filepath.Abs(path); err == nil && o.Output.Parts != "" {
 			o.place, _ = merging.KeepPlace(o.Output.Parts, path) // without it, merge does not know of the records

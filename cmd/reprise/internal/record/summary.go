@@ -70,7 +70,7 @@ func exactSeries(t *trace.Trace) (bytes int64, err error) {
 // printDiagnosis prints a diagnosis in lines of 80 columns. Of a run that ended early it says how long it was:
 // ranks were not to stop where they did.
 func printDiagnosis(w io.Writer, d *diagnosis.Diagnosis, early bool) {
-	sentences := answer.RunSentences(d)
+	sentences := answer.RunSentences(d, "MPI")
 	if !early {
 		sentences = append(sentences, answers.Diagnosis(d)...)
 	}

@@ -116,8 +116,10 @@ func (i *TimeInfo) printRun(q *cli.Question) {
 	}
 	q.Printf("time: %s", text.Around(i.Run, i.Error))
 	if i.Startup > 0 || i.Shutdown > 0 {
-		q.Printf("; startup %s, shutdown %s", text.Around(i.Startup, i.Error),
-			text.Around(i.Shutdown, i.Error))
+		q.Printf("; startup %s", text.Around(i.Startup, i.Error))
+	}
+	if i.Shutdown > 0 { // else it may have ended before MPI_Finalize
+		q.Printf(", shutdown %s", text.Around(i.Shutdown, i.Error))
 	}
 	q.Printf("\n")
 }
