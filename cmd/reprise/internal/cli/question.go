@@ -75,7 +75,8 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 			return nil
 		}
 		if compares && len(args) != 1 {
-			return BadUsage(fmt.Errorf("%s takes a trace, or two that it compares, not %d arguments", cmd.Name(), len(args)))
+			return BadUsage(fmt.Errorf("%s takes a trace, or two that it compares, not %d arguments",
+				cmd.Name(), len(args)))
 		}
 		return OneTrace(cmd, args)
 	}
