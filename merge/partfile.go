@@ -102,7 +102,7 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if n := len(a.functions.Functions()); a.rankTimes.Fits(n) {
 		out.Add(layout.KindRankTimes, 0, a.rankTimes.Append(nil, n))
 	}
-	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
+	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), layout.PlainSeries(a.series))); err != nil {
 		return err
 	}
 	if a.exact.over || len(a.exact.instead) > 0 {
@@ -375,6 +375,9 @@ func (p *partReader) readSeries() error {
 	}
 	if err != nil || table == nil {
 		return err
+	}
+	if table.Sharing.Trainers > 0 {
+		return layout.Damaged(layout.KindSeries, 0, layout.Corrupt("series of a part learn from others"))
 	}
 	p.without = sections.WithoutSeries(table)
 	return sections.EachSeries(table, p.a.callCounts().of, func(s layout.RankSeries, err error) error {

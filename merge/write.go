@@ -135,7 +135,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	if r := a.rankTimes.Coarse(); r.Fits(len(m.functions)) {
 		c.rankTimes = r.Append(nil, len(m.functions))
 	}
-	c.series = layout.AppendSeries(ctx, a.series)
+	c.series = layout.AppendSeries(ctx, a.sharedSeries(ctx))
 	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
 	if !layout.OriginIdentifies(&a.origin) || a.origin.World > 0 && a.rankCount() < a.size { // of ranks without calls, nothing was recorded
 		c.origin = layout.AppendOrigin(nil, &a.origin, a.texts.list)

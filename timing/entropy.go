@@ -85,26 +85,32 @@ func (e *entropyEncoder) Append(terminal uint32, v int64) int64 {
 }
 
 func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(e.calls)))
-	if len(e.calls) == 0 {
-		return dst
-	}
-	low := lowLines(uint32(e.most - e.least))
-	dst = wire.AppendVarint(dst, int64(e.least))
-	dst = append(dst, byte(low)|e.first<<lowBits)
-
-	m := &e.model
-	m.reset(len(e.calls), low*lowLevels, e.codec.fine, e.first)
-	m.coder.Write(e.number[:0])
-	for i := range e.calls {
-		c := &e.calls[i]
-		m.code(c.terminal, uint32(c.symbol-e.least), c.phase)
-	}
-	e.number = m.coder.Finish()
-	dst = append(wire.AppendUvarint(dst, uint64(len(e.number))), e.number...)
+	dst, e.number = e.codec.appendPlain(dst, &codedBlock{e.calls, e.first}, e.least, e.most, &e.model, e.number[:0])
 	e.calls, e.least, e.most, e.first = e.calls[:0], 0, 0, e.phases.newest
 	e.phases.restart()
 	return dst
+}
+
+// appendPlain appends the coding of a block, whose symbols are from least to most, with a model whose memory it
+// takes. It returns memory of the number.
+func (c *entropyCodec) appendPlain(dst []byte, b *codedBlock, least, most int32, m *entropyModel,
+	number []byte,
+) (extended, memory []byte) {
+	dst = wire.AppendUvarint(dst, uint64(len(b.calls)))
+	if len(b.calls) == 0 {
+		return dst, number
+	}
+	low := lowLines(uint32(most - least))
+	dst = wire.AppendVarint(dst, int64(least))
+	dst = append(dst, byte(low)|b.first<<lowBits)
+	m.reset(len(b.calls), low*lowLevels, c.fine, b.first, nil)
+	m.coder.Write(number)
+	for i := range b.calls {
+		call := &b.calls[i]
+		m.code(call.terminal, uint32(call.symbol-least), call.phase)
+	}
+	number = m.coder.Finish()
+	return append(wire.AppendUvarint(dst, uint64(len(number))), number...), number
 }
 
 // lowLines returns the number of lines below that at the root for symbols up to
@@ -152,10 +158,8 @@ func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 		return nil, w.Err()
 	}
 	d.lowest = noSymbol
-	if t, ok := lineTables.Get().(*lineTable); ok {
-		d.model.lineTable = *t
-	}
-	d.model.reset(d.left, d.low*lowLevels, c.fine, first)
+	d.model.takeTable()
+	d.model.reset(d.left, d.low*lowLevels, c.fine, first, nil)
 	d.model.coder.Read(number)
 	return d, nil
 }
@@ -170,6 +174,7 @@ type entropyDecoder struct {
 	lowest  int32 // of the symbols so far, less the least
 	highest int32
 	model   entropyModel
+	shared  bool // with a prior
 	err     error
 }
 
@@ -179,30 +184,43 @@ func (d *entropyDecoder) Decode(dst []int64, terminals []uint32) error {
 		return d.err
 	}
 	for i := range dst {
-		if d.left == 0 {
-			return endOfBlock(d.offset)
+		s, phase, err := d.next(terminals[i])
+		if err != nil {
+			return err
 		}
-		d.left--
-		symbol, phase := d.model.code(terminals[i], 0, 0)
-		x, b := int32(symbol), d.codec.bins
+		b := d.codec.bins
 		if phase > 0 {
 			b = d.codec.phases[phase]()
 		}
-		d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
-		if s, limit := int64(x)+int64(d.least), int64(b.Max()); s > limit || s < -limit {
-			return d.corrupt("symbol %d of %d", s, limit)
-		}
-		dst[i] = b.Value(x + d.least)
-		if d.model.coder.Ended() {
-			return d.corrupt("%d values are left at the end of the number", d.left)
-		}
-		if d.left == 0 {
-			if err := d.end(); err != nil {
-				return err
-			}
-		}
+		dst[i] = b.Value(s)
 	}
 	return nil
+}
+
+// next returns the next symbol, and the phase of its bins.
+func (d *entropyDecoder) next(terminal uint32) (s int32, phase uint8, err error) {
+	if d.left == 0 {
+		return 0, 0, endOfBlock(d.offset)
+	}
+	d.left--
+	symbol, phase := d.model.code(terminal, 0, 0)
+	x, b := int32(symbol), d.codec.bins
+	if phase > 0 {
+		b = d.codec.phases[phase]()
+	}
+	d.lowest, d.highest = min(d.lowest, x), max(d.highest, x)
+	if s, limit := int64(x)+int64(d.least), int64(b.Max()); s > limit || s < -limit {
+		return 0, 0, d.corrupt("symbol %d of %d", s, limit)
+	}
+	if d.model.coder.Ended() {
+		return 0, 0, d.corrupt("%d values are left at the end of the number", d.left)
+	}
+	if d.left == 0 {
+		if err := d.end(); err != nil {
+			return 0, 0, err
+		}
+	}
+	return x + d.least, phase, nil
 }
 
 func (d *entropyDecoder) Len() int { return d.values }
@@ -210,12 +228,9 @@ func (d *entropyDecoder) Len() int { return d.values }
 // end checks, after the last value, that the block is the only one with these
 // values.
 func (d *entropyDecoder) end() error {
-	if t := d.model.lineTable; cap(t.lines) == maxLines {
-		lineTables.Put(&t)
-		d.model.lineTable = lineTable{}
-	}
+	d.model.returnTable()
 	switch {
-	case d.lowest != 0 || lowLines(uint32(d.highest)) != d.low:
+	case !d.shared && (d.lowest != 0 || lowLines(uint32(d.highest)) != d.low):
 		return d.corrupt("from %d to %d in %d lines", d.lowest, d.highest, d.low+1)
 	case d.model.refused:
 		return d.corrupt("a guess that is refused and right")

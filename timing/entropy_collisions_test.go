@@ -12,7 +12,7 @@ import (
 // smallest table, and have different tags, so that each takes the place of the one before.
 func crowdedTerminals() []uint32 {
 	m := new(entropyModel)
-	m.reset(1, lowLevels, 0, 0)
+	m.reset(1, lowLevels, 0, 0, nil)
 	var all []uint32
 	tags := make(map[uint16]bool)
 	m.find(adaptive.Hash(terminalContext, 0, 0), rootPrefix)
@@ -37,7 +37,7 @@ func TestEntropyFind(t *testing.T) {
 	crowded := crowdedTerminals()
 	rapid.Check(t, func(t *rapid.T) {
 		m := new(entropyModel)
-		m.reset(1, lowLevels, 0, 0)
+		m.reset(1, lowLevels, 0, 0, nil)
 		last := -1
 		for range rapid.IntRange(2, 50).Draw(t, "finds") {
 			k := rapid.IntRange(0, len(crowded)-1).Draw(t, "terminal")
@@ -67,7 +67,7 @@ func TestEntropyEvicted(t *testing.T) {
 			symbols[i] = rapid.Uint32Range(0, 1<<(topLevels+levels)-1).Draw(t, "symbol")
 		}
 		var w, r entropyModel
-		w.reset(1, levels, 0, 0)
+		w.reset(1, levels, 0, 0, nil)
 		w.coder.Write(nil)
 		for i, s := range symbols {
 			w.code(terminals[i], s, 0)
@@ -79,7 +79,7 @@ func TestEntropyEvicted(t *testing.T) {
 				r.lines[i][k] = adaptive.Even.Learned(1)
 			}
 		}
-		r.reset(1, levels, 0, 0)
+		r.reset(1, levels, 0, 0, nil)
 		r.coder.Read(number)
 		for i, want := range symbols {
 			if got, _ := r.code(terminals[i], 0, 0); got != want {

@@ -74,6 +74,7 @@ type entropyModel struct {
 	previous  int32 // symbol without fine bits
 	history   [3]uint32
 	refused   bool // a guess that was right, which no encoder does
+	prior     *entropyPrior
 
 	// Of the symbol in hand:
 	terminal uint32 // by its number in the block: that in the trace is another where series are joined
@@ -95,8 +96,24 @@ type lineTable struct {
 // and to clear its memory takes a part of the time that a block takes.
 var lineTables sync.Pool
 
-// reset makes m ready for a number of symbols of topLevels+levels bits. New terminals have the first phase.
-func (m *entropyModel) reset(values, levels int, fine uint, first uint8) {
+// takeTable gives m a table that is not needed any more, if there is one.
+func (m *entropyModel) takeTable() {
+	if t, ok := lineTables.Get().(*lineTable); ok {
+		m.lineTable = *t
+	}
+}
+
+// returnTable gives the table of m to others.
+func (m *entropyModel) returnTable() {
+	if t := m.lineTable; cap(t.lines) == maxLines {
+		lineTables.Put(&t)
+		m.lineTable = lineTable{}
+	}
+}
+
+// reset makes m ready for a number of symbols of topLevels+levels bits. New terminals have the first phase. The prior
+// is nil, or that of symbols of as many bits.
+func (m *entropyModel) reset(values, levels int, fine uint, first uint8, prior *entropyPrior) {
 	lines := max(minLines, min(maxLines, 1<<bits.Len(uint(4*min(values, maxLines)))))
 	if cap(m.lines) < lines {
 		m.lines, m.tags = make([]line, lines), make([]uint16, lines)
@@ -117,6 +134,9 @@ func (m *entropyModel) reset(values, levels int, fine uint, first uint8) {
 	m.terminals.reset()
 	m.states = m.states[:0]
 	m.previous, m.history, m.refused = 0, [3]uint32{}, false
+	if m.prior = prior; prior != nil {
+		m.mature, m.young, m.phases = prior.mature, prior.young, prior.phases
+	}
 }
 
 // code codes the symbol of the next call, and the phase of its bins where that may change.
@@ -188,7 +208,12 @@ func (m *entropyModel) begin(terminal uint32) {
 	n := m.terminals.number(terminal)
 	m.fresh = n == len(m.states)
 	if m.fresh {
-		m.states = append(m.states, entropyState{mean: m.previous << 4, phase: m.newest})
+		s := entropyState{mean: m.previous << 4}
+		if m.prior != nil && n < len(m.prior.states) {
+			s, m.fresh = m.prior.states[n], false
+		}
+		s.phase, s.values = m.newest, 0
+		m.states = append(m.states, s)
 	}
 	m.state = &m.states[n]
 	m.terminal = uint32(n)
@@ -238,6 +263,9 @@ func (m *entropyModel) find(hash uint64, prefix uint32) *line {
 	if m.tags[i] != tag {
 		m.tags[i] = tag
 		m.lines[i] = line{}
+		if m.prior != nil {
+			m.prior.copy(&m.lines[i], h, tag)
+		}
 	}
 	return &m.lines[i]
 }

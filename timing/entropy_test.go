@@ -82,7 +82,7 @@ func TestEntropyErrors(t *testing.T) {
 // entropyBlock returns a block of symbols, as they are coded, after a header.
 func entropyBlock(header string, low int, symbols ...uint32) []byte {
 	var m entropyModel
-	m.reset(len(symbols), low*lowLevels, 0, 0)
+	m.reset(len(symbols), low*lowLevels, 0, 0, nil)
 	m.coder.Write(nil)
 	for _, x := range symbols {
 		m.code(0, x, 0)
@@ -102,7 +102,7 @@ func TestEntropyNotUnique(t *testing.T) {
 	// A guess that is right, but refused.
 	var m entropyModel
 	var symbols [firmHits + 2]uint32
-	m.reset(len(symbols), 0, 0, 0)
+	m.reset(len(symbols), 0, 0, 0, nil)
 	m.coder.Write(nil)
 	for _, x := range symbols[1:] {
 		m.code(0, x, 0)

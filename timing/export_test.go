@@ -5,5 +5,5 @@ var SeriesCodecs = seriesCodecs
 
 // SeriesBlocks returns what encodes and decodes blocks of a series, of any lengths.
 func SeriesBlocks(c *SeriesCodec) (*seriesEncoder, func(block []byte, o Options) (*SeriesDecoder, error)) {
-	return c.newEncoder(), c.newDecoder
+	return c.newEncoder(), func(block []byte, o Options) (*SeriesDecoder, error) { return c.newDecoder(block, nil, o) }
 }

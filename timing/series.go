@@ -220,6 +220,7 @@ type SeriesDecoder struct {
 	calls   int // of the block
 	decoded int // of them
 	size    int // of the block in bytes
+	head    int // of it before the columns
 
 	corrections correctionReader
 	before      int64   // with gaps, the duration of the last call
@@ -234,13 +235,15 @@ const portionLen = 256
 // A column is one that a SeriesDecoder decodes, a portion at once.
 type column struct {
 	name    string
+	block   []byte
 	decoder Decoder
-	offset  int // in the block
+	offset  int // in the block of the series
 	values  [portionLen]int64
 }
 
-// NewDecoder returns a Decoder of a block. The error is a [*ParseError].
-func (c *SeriesCodec) newDecoder(block []byte, o Options) (*SeriesDecoder, error) {
+// newDecoder returns a Decoder of a block, of a series with a prior if that is not nil. The error is a
+// [*ParseError], or that of prior.
+func (c *SeriesCodec) newDecoder(block []byte, prior func() (*Prior, error), o Options) (*SeriesDecoder, error) {
 	w := wire.NewDecoder("timing", block)
 	d := &SeriesDecoder{clock: clock{form: c.Form}, size: len(block), calls: decodeCount(&w, o), options: o}
 	if d.calls == 0 {
@@ -249,18 +252,25 @@ func (c *SeriesCodec) newDecoder(block []byte, o Options) (*SeriesDecoder, error
 	}
 	d.clock.reset(w.Varint("start"))
 	d.corrections.open(&w)
+	d.head = w.Offset()
 	durations := w.String("durations")
-	d.columns[0] = column{name: "durations", offset: w.Offset() - len(durations)}
+	d.columns[0] = column{name: "durations", block: durations, offset: w.Offset() - len(durations)}
 	d.columns[1] = column{name: "deltas", offset: w.Offset()}
-	deltas := w.Bytes("deltas", w.Rest())
+	d.columns[1].block = w.Bytes("deltas", w.Rest())
 	if w.Err() != nil {
 		return nil, w.Err()
 	}
-	if err := d.columns[0].open(c.Durations, durations, d.calls, o); err != nil {
-		return nil, err
-	}
-	if err := d.columns[1].open(c.Deltas, deltas, d.calls, o); err != nil {
-		return nil, err
+	for i, codec := range []Codec{c.Durations, c.Deltas} {
+		x := &d.columns[i]
+		err := error(nil)
+		if prior == nil {
+			err = x.open(codec, x.block, d.calls, o)
+		} else {
+			err = x.openWith(codec, i, d.calls, prior, o)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

@@ -2,6 +2,7 @@ package timing
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -118,6 +119,7 @@ type Series struct {
 	codec   *SeriesCodec
 	options Options
 	block   func(i int) ([]byte, error)
+	prior   func() (*Prior, error) // nil if its blocks have none
 }
 
 // Parse returns the series encoded in data, which must not change. It reads the
@@ -127,7 +129,7 @@ func (c *SeriesCodec) Parse(data []byte, o Options) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Series{x, c, o, func(i int) ([]byte, error) {
+	return &Series{index: x, codec: c, options: o, block: func(i int) ([]byte, error) {
 		begin, end := x.Range(i)
 		return data[begin:end], nil
 	}}, nil
@@ -141,7 +143,7 @@ func (c *SeriesCodec) Open(head []byte, block func(i int) ([]byte, error), o Opt
 	if err != nil {
 		return nil, err
 	}
-	return &Series{x, c, o, block}, nil
+	return &Series{index: x, codec: c, options: o, block: block}, nil
 }
 
 // Len returns the number of calls.
@@ -189,7 +191,10 @@ func (s *Series) Block(i int) (*SeriesDecoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.codec.newDecoder(block, s.options)
+	d, err := s.codec.newDecoder(block, s.prior, s.options)
+	if of := (*priorError)(nil); errors.As(err, &of) {
+		return nil, of.error
+	}
 	if err != nil {
 		return nil, locate(err, s.offset(i), "block")
 	}

@@ -75,7 +75,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		}
 		block := e.AppendBlock(nil)
 		size += len(block)
-		dec, err := c.newDecoder(block, Options{})
+		dec, err := c.newDecoder(block, nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestSeriesWaiting(t *testing.T) {
 		columns = len(durations.AppendBlock(nil)) + len(deltas.AppendBlock(nil))
 		block := e.AppendBlock(nil)
 		got := make([]Time, len(calls))
-		d, err := c.newDecoder(block, Options{})
+		d, err := c.newDecoder(block, nil, Options{})
 		if err == nil {
 			err = d.Decode(got, terminals)
 		}
@@ -174,7 +174,7 @@ func TestSeriesOutlier(t *testing.T) {
 				terminals[k] = uint32(k % 4)
 			}
 			got := make([]Time, blockLen)
-			d, err := c.newDecoder(e.AppendBlock(nil), Options{})
+			d, err := c.newDecoder(e.AppendBlock(nil), nil, Options{})
 			if err == nil {
 				err = d.Decode(got, terminals)
 			}
@@ -207,7 +207,7 @@ func TestSeriesReal(t *testing.T) {
 			unit, _ := e.drift.corrections()
 			corrected := e.drift.encode(unit)
 			block := e.AppendBlock(nil)
-			d, err := c.newDecoder(block, Options{})
+			d, err := c.newDecoder(block, nil, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func TestSeriesErrors(t *testing.T) {
 		{"TooFewLapses", "\x02\x02\x00\x03" + good + "\x01\x02\x00", 7, "deltas, values", ErrCorrupt},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d, err := c.newDecoder([]byte(tt.data), Options{})
+			d, err := c.newDecoder([]byte(tt.data), nil, Options{})
 			if err == nil {
 				err = d.Decode(make([]Time, 2), make([]uint32, 2))
 			}
@@ -301,7 +301,7 @@ func FuzzSeries(f *testing.F) {
 }
 
 func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
-	d, err := c.newDecoder(data, Options{MaxValues: 1 << 10})
+	d, err := c.newDecoder(data, nil, Options{MaxValues: 1 << 10})
 	if err != nil {
 		checkParseError(t, err, nil)
 		return
@@ -321,7 +321,7 @@ func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
 	for i, call := range got {
 		e.Append(terminals[i], call.Start, call.Duration)
 	}
-	d, err = c.newDecoder(e.AppendBlock(nil), Options{})
+	d, err = c.newDecoder(e.AppendBlock(nil), nil, Options{})
 	if err == nil {
 		err = d.Decode(make([]Time, len(got)), terminals)
 	}
@@ -356,7 +356,7 @@ func BenchmarkSeries(b *testing.B) {
 			got := make([]Time, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				d, err := c.newDecoder(block, Options{})
+				d, err := c.newDecoder(block, nil, Options{})
 				if err == nil {
 					err = d.Decode(got, r.terminals[:n])
 				}

@@ -158,7 +158,8 @@ func (t *Trace) findDamage() *damageReport {
 	var r damageReport
 	r.unreadable = f.unreadable()
 	f.findStreams(r.unreadable)
-	f.findSeries()
+	r.unreadable = f.unreadable()
+	f.findSeries(r.unreadable)
 	r.unreadable = f.unreadable()
 	for _, d := range f.list {
 		switch d.Err.Kind {
@@ -339,8 +340,8 @@ func (f *damageFinder) findStreams(unreadable rankenc.Set) {
 	}
 }
 
-// findSeries finds the ranks whose times of every call are damaged.
-func (f *damageFinder) findSeries() {
+// findSeries finds the ranks whose times of every call are damaged, of some whose calls cannot be read.
+func (f *damageFinder) findSeries(unreadable rankenc.Set) {
 	some := false
 	for _, s := range f.file.All() {
 		some = some || s.Kind == layout.KindSeries
@@ -367,6 +368,7 @@ func (f *damageFinder) findSeries() {
 		}
 		f.damaged(layout.KindSeries, key).Ranks = ranks
 	}
+	f.findTaught(table, unreadable)
 }
 
 // findSeriesTable takes note of the times if the section that says where they are is

@@ -15,6 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 var damageable struct {
@@ -34,6 +36,8 @@ func makeDamageFiles(t *testing.T) map[string][]byte {
 	files["interleaved"] = unevenModel(600, 2).roundRobin().record(t)
 	files["times"], _ = timed(t, exactTimes(), 40, 3000)
 	files["long times"], _ = timed(t, exactTimes(), 2, 3*blockLen+100)
+	entropy := tracer.Options{Series: entropySeries(0.1, timing.Gaps)}
+	files["shared times"] = written(t, alikeRanks(entropy, 300, 500, 300, 1))
 	number := numbered("f", cst.Type{Kind: cst.KindInt})
 	var streams []merge.Part
 	for rank := range 20 {

@@ -209,6 +209,9 @@ func (t *Trace) seriesIn(ranks rankenc.Set) ([]merge.PlacedTimes, error) {
 		if !ranks.Contains(s.Rank) || t.untimed.Contains(s.Rank) {
 			return nil
 		}
+		if err == nil && table.Sharing.Trainers > 0 {
+			s.Data, err = t.unshared(s)
+		}
 		list = append(list, merge.PlacedTimes{Rank: s.Rank, Codec: s.Codec, Series: s.Data})
 		return err
 	})

@@ -140,7 +140,11 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if n := r.Index.Len(); n != calls {
 		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
 	}
-	return codec.Open(r.Head, r.Block, t.alignmentOf(rank))
+	prior, err := t.sharedPrior(i, r)
+	if err != nil {
+		return nil, err
+	}
+	return codec.OpenWith(r.Head, r.Block, prior, t.alignmentOf(rank))
 }
 
 // alignmentOf returns what makes the times of a rank those of the clock of the first.

@@ -46,6 +46,7 @@ type Trace struct {
 	spread    func() (layout.Summaries, error) // those of functions at all of their signatures
 	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
+	shared    func() (*sharedTimes, error)
 	ranges    func() []ranges
 
 	caches  caches
@@ -161,6 +162,7 @@ func openContainer(file *format.Reader) (*Trace, error) {
 	t.rankTimes = sync.OnceValues(t.readRankTimes)
 	t.ranges = sync.OnceValue(t.readRanges)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
+	t.shared = sync.OnceValues(t.newSharedTimes)
 	t.damage = sync.OnceValue(t.findDamage)
 	t.content = sync.OnceValue(t.findContent)
 	return t, nil

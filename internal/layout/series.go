@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +22,8 @@ type SeriesTable struct {
 	Ranks             rankenc.Set
 	Codec             Numbers
 	sections, offsets Numbers
+
+	Sharing Sharing
 }
 
 // ParseSeriesTable decodes the first section of series, of a run of size ranks.
@@ -53,7 +54,14 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 			*list = columns.DecodeColumn(&d, columns.Over(rankenc.World(n), n))
 		}
 	}
-	d.End("offsets")
+	if d.Err() == nil && d.Rest() > 0 {
+		s.Sharing.Codec = int(d.UvarintMax("shared codec", uint64(max(len(s.Names)-1, 0))))
+		at := d.Offset()
+		if s.Sharing.Trainers = int(d.UvarintMax("trainers", maxTrainers)); d.Err() == nil && s.Sharing.Trainers == 0 {
+			d.Corrupt(at, "trainers", "none")
+		}
+	}
+	d.End("trainers")
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
@@ -133,23 +141,18 @@ func CheckSeries(codec string, data []byte, calls uint64) error {
 
 // AppendSeries returns the contents of sections with series of ranks: the first
 // says where those of each rank are in the others. It is nothing if there are none.
-func AppendSeries(ctx context.Context, series []RankSeries) [][]byte {
+func AppendSeries(ctx context.Context, all SharedSeries) [][]byte {
+	series := all.Series
 	if len(series) == 0 {
 		return nil
 	}
-	series = slices.SortedFunc(slices.Values(series), func(x, y RankSeries) int { return x.Rank - y.Rank })
 	var (
-		names                     []string
+		names                     = seriesCodecs(series)
 		ranks                     rankenc.SetBuilder
 		codecs, sections, offsets []int64
 		p                         Packer
 		contents                  = [][]byte{nil}
 	)
-	for _, s := range series {
-		names = append(names, s.Codec)
-	}
-	slices.SortFunc(names, cmp.Compare)
-	names = slices.Compact(names)
 	place := func(item []byte) (section, offset int) {
 		section, offset = p.Place(len(item))
 		if section+1 == len(contents) {
@@ -177,6 +180,10 @@ func AppendSeries(ctx context.Context, series []RankSeries) [][]byte {
 	head, _ = ranks.Finish().AppendBinary(head)
 	for _, numbers := range [][]int64{codecs, sections, offsets} {
 		head = AppendNumbers(head, numbers)
+	}
+	if all.Sharing.Trainers > 0 {
+		head = wire.AppendUvarint(head, uint64(all.Sharing.Codec))
+		head = wire.AppendUvarint(head, uint64(all.Sharing.Trainers))
 	}
 	contents[0] = head
 	return contents
