@@ -144,12 +144,12 @@ func TestCodecGuarantees(t *testing.T) {
 
 // TestSeriesSizes checks that all that gives back start and duration of each call,
 // corrections and index included, keeps the bounds of durations and lapses alone:
-// 0.72 of SZ3 in the median of the runs, and 0.9 at most.
+// 0.72 of SZ3 in the median of the runs, and 0.9 at most; in a trace, where ranks learn from others, 0.69 and 0.74.
 func TestSeriesSizes(t *testing.T) {
 	tier.Long(t, "reads all columns of real times")
 	ranks := recordedRanks(t)
 	for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
-		var ratios []float64
+		var ratios, inTrace []float64
 		for _, run := range byRun(ranks) {
 			b, err := measureRun(run, form)
 			if err != nil {
@@ -161,7 +161,11 @@ func TestSeriesSizes(t *testing.T) {
 			}
 			t.Logf("%s, %v: %.3f bits per call, %.3f as a series, %.3f of SZ3", b.run, form, b.together(),
 				b.series, b.series/p.sz3)
-			ratios = append(ratios, b.series/p.sz3)
+			ratios, inTrace = append(ratios, b.series/p.sz3), append(inTrace, b.shared/p.sz3)
+		}
+		slices.Sort(inTrace)
+		if median, most := inTrace[len(inTrace)/2], inTrace[len(inTrace)-1]; median > 0.69 || most > 0.74 {
+			t.Errorf("%v: in a trace, %.3f of SZ3 in the median, %.3f at most", form, median, most)
 		}
 		slices.Sort(ratios)
 		if median, most := ratios[len(ratios)/2], ratios[len(ratios)-1]; median > 0.72 || most > 0.9 {

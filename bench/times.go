@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
@@ -207,21 +209,22 @@ func (d deviations) String() string {
 // are its duration and when it began, and what others take.
 func runTable(w io.Writer, ranks []*recorded.Rank) error {
 	fmt.Fprintf(w, "\n### Entropy-coded bins, bits per call\n\n")
-	fmt.Fprintf(w, "Durations, and gaps since the end of the rank's call before or intervals since the start of the one before with the same signature; each with a relative error of at most 10 %%. *As a series* is all that it takes to give back start and duration of each call without drift, with an index, in blocks of 65,536 calls: no start is farther from the truth than a tenth of the longest gap of its block. SZ3 is in the better of its two orders, and HIST on durations, as in the last table.\n\n")
+	fmt.Fprintf(w, "Durations, and gaps since the end of the rank's call before or intervals since the start of the one before with the same signature; each with a relative error of at most 10 %%. *As a series* is all that it takes to give back start and duration of each call without drift, with an index, in blocks of 65,536 calls: no start is farther from the truth than a tenth of the longest gap of its block. *In a trace*, the series of all ranks together: short ones begin with what others taught. The last ratio to SZ3 is of that; SZ3 is in the better of its two orders, and HIST on durations, as in the last table.\n\n")
 	heads(w, "run", "calls", "gaps or intervals", "duration", "gap or interval", "together", "as a series",
-		"entropy of bins", "ratio", "SZ3", "ratio", "ratio of the duration to HIST")
+		"in a trace", "entropy of bins", "ratio", "SZ3", "ratio", "ratio in a trace", "ratio of the duration to HIST")
 	for _, run := range byRun(ranks) {
 		for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
 			b, err := measureRun(run, form)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "| %s | %d | %v | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f ", b.run, calls(run), form,
-				b.duration, b.delta, b.together(), b.series, b.bound, b.together()/b.bound)
+			fmt.Fprintf(w, "| %s | %d | %v | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f ", b.run, calls(run),
+				form, b.duration, b.delta, b.together(), b.series, b.shared, b.bound, b.together()/b.bound)
 			if p, ok := b.peers(); ok {
-				fmt.Fprintf(w, "| %.2f | %.3f | %.3f |\n", p.sz3, b.together()/p.sz3, b.duration/p.hist)
+				fmt.Fprintf(w, "| %.2f | %.3f | %.3f | %.3f |\n", p.sz3, b.together()/p.sz3, b.shared/p.sz3,
+					b.duration/p.hist)
 			} else {
-				fmt.Fprintf(w, "| – | – | – |\n")
+				fmt.Fprintf(w, "| – | – | – | – |\n")
 			}
 		}
 	}
@@ -313,6 +316,7 @@ type runBits struct {
 	run, deltas     string // name of the run, and of the kind that the deltas are
 	duration, delta float64
 	series          float64 // all that a series takes, both included
+	shared          float64 // the same in a trace, where series may have priors
 	bound           float64 // entropy of the bins of both
 }
 
@@ -344,22 +348,33 @@ func measureRun(run []*recorded.Rank, form timing.Form) (runBits, error) {
 		return b, err
 	}
 	b.duration, b.delta = ofDurations.bits(), ofDeltas.bits()
-	size := 0
 	of, err := timing.NewSeriesCodec(codec, codec, form)
 	if err != nil {
 		return b, err
 	}
-	for _, r := range run {
+	var all []layout.RankSeries
+	for rank, r := range run {
 		series := of.NewBuilder(0)
 		for i, terminal := range r.Terminals {
 			series.Append(terminal, r.Starts[i], r.Durations[i])
 		}
-		size += len(series.Finish(nil))
+		all = append(all, layout.RankSeries{Rank: rank, Codec: of.Name(), Data: series.Finish(nil)})
 	}
-	b.series = float64(8*size) / float64(calls(run))
+	b.series = bitsOf(all) / float64(calls(run))
+	b.shared = bitsOf(layout.ShareSeries(context.Background(), all, func(rank int) timing.Terminals {
+		return func(dst []uint32, first uint64) { copy(dst, run[rank].Terminals[first:]) }
+	}).Series) / float64(calls(run))
 	bits, err := conditionalEntropy(epsilon, append(durations, deltas...))
 	b.bound = bits / float64(calls(run))
 	return b, err
+}
+
+// bitsOf returns the size of series.
+func bitsOf(all []layout.RankSeries) (bits float64) {
+	for _, s := range all {
+		bits += float64(8 * len(s.Data))
+	}
+	return bits
 }
 
 // peerTable reports what others make of the columns that they were measured on.
