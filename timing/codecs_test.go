@@ -127,7 +127,10 @@ func FuzzEntropy(f *testing.F) { fuzz(f, false, must.Get(timing.NewEntropy(0.1))
 
 func FuzzEntropyFine(f *testing.F) { fuzz(f, true, must.Get(timing.NewEntropy(0.01))) }
 
-func FuzzExponential(f *testing.F) { fuzz(f, true, must.Get(timing.NewExponential(0.1))) }
+// FuzzExponential is of bins in phases: FuzzExponentialPhases has the same.
+func FuzzExponential(f *testing.F) { fuzz(f, false, must.Get(timing.NewExponential(0.1))) }
+
+func FuzzExponentialFine(f *testing.F) { fuzz(f, true, must.Get(timing.NewExponential(0.01))) }
 
 func FuzzHIST(f *testing.F) {
 	fuzz(f, false, must.Get(timing.NewCodec("hist,epsilon=0.1,samples=10,bits=5")))

@@ -14,7 +14,7 @@ import (
 
 // TestColumn checks columns of any type against their codec, over the ends of blocks.
 func TestColumn(t *testing.T) {
-	codec := newExponential(t, 0.1)
+	codec := newExponential(t, 0.05)
 	rapid.Check(t, func(t *rapid.T) {
 		in := Column[time.Duration]{Values: make([]time.Duration,
 			rapid.SampledFrom([]int{0, 1, 255, 257, defaultBlockLen, defaultBlockLen + 1}).Draw(t, "n"))}

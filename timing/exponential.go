@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/bins"
@@ -29,7 +30,14 @@ func (c *binned) Name() string         { return c.name }
 func (c *binned) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // An exponentialCodec is that of NewExponential.
-type exponentialCodec struct{ binned }
+type exponentialCodec struct {
+	binned
+	phases phased
+}
+
+// phased reports whether bins have phases: those of a small error rarely crowd about the ends of bins, and tables of
+// them are large.
+func (c *exponentialCodec) phased() bool { return c.bins.Epsilon() >= coarseEpsilon }
 
 // NewExponential returns the codec that writes bins of relative error epsilon, from
 // 0.0001 to 0.5, in as many bits as 128 in a row need. It is fast
@@ -39,60 +47,111 @@ func NewExponential(epsilon float64) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &exponentialCodec{b}, nil
+	return &exponentialCodec{b, newPhased(b.bins)}, nil
 }
 
 // NewEncoder returns an Encoder of a column.
-func (c *exponentialCodec) NewEncoder() Encoder { return &exponentialEncoder{bins: c.bins} }
+func (c *exponentialCodec) NewEncoder() Encoder { return &exponentialEncoder{codec: c, bins: c.bins} }
 
 type exponentialEncoder struct {
-	bins    *bins.Bins
-	symbols []int32   // of the block
+	codec   *exponentialCodec
+	bins    *bins.Bins // of the group in hand
+	symbols []int32    // of the block
+	phases  []uint8    // of its groups
+	recent  [triedGroups * groupLen]int64
 	packed  bitWriter // empty between groups
 }
 
+// triedGroups is how many groups are packed in all phases to choose one.
+const triedGroups = 2
+
 func (e *exponentialEncoder) Append(_ uint32, v int64) int64 {
+	n := len(e.symbols)
+	if n%groupLen == 0 {
+		e.begin(n / groupLen)
+	}
+	e.recent[n%len(e.recent)] = v
 	s := e.bins.Symbol(v)
 	e.symbols = append(e.symbols, s)
 	return e.bins.Value(s)
 }
 
+// begin begins a group. After 8, 64, 512 groups and so on it may have other bins.
+func (e *exponentialEncoder) begin(group int) {
+	phase := uint8(0)
+	if group == 0 {
+		e.bins = e.codec.bins
+	} else {
+		phase = e.phases[group-1]
+	}
+	if group >= 8 && group&(group-1) == 0 && bits.TrailingZeros(uint(group))%3 == 0 && e.codec.phased() {
+		phase = e.bestPhase(phase)
+		e.bins = e.codec.phases[phase]()
+	}
+	e.phases = append(e.phases, phase)
+}
+
+// bestPhase returns the phase in which the recent groups take the fewest bits: that which they have, if no other is
+// better.
+func (e *exponentialEncoder) bestPhase(now uint8) uint8 {
+	best, least := now, math.MaxInt
+	for k := range uint8(bins.Phases) {
+		phase := (now + k) % bins.Phases
+		b, width := e.codec.phases[phase](), 0
+		for i := 0; i < len(e.recent); i += groupLen {
+			first := b.Symbol(e.recent[i])
+			lowest, most := first, first
+			for _, v := range e.recent[i : i+groupLen] {
+				s := b.Symbol(v)
+				lowest, most = min(lowest, s), max(most, s)
+			}
+			width += bits.Len32(uint32(most - lowest))
+		}
+		if width < least {
+			best, least = phase, width
+		}
+	}
+	return best
+}
+
 func (e *exponentialEncoder) AppendBlock(dst []byte) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(e.symbols)))
-	for rest := e.symbols; len(rest) > 0; {
-		n := min(len(rest), groupLen)
-		dst = appendGroup(dst, &e.packed, rest[:n])
-		rest = rest[n:]
+	for i, phase := range e.phases {
+		first := i * groupLen
+		dst = appendGroup(dst, &e.packed, e.symbols[first:min(first+groupLen, len(e.symbols))], phase)
 	}
-	e.symbols = e.symbols[:0]
+	e.symbols, e.phases = e.symbols[:0], e.phases[:0]
 	return dst
 }
 
 // appendGroup appends the least of the symbols, the width of their distances
-// from it, and these, packed with w.
-func appendGroup(dst []byte, w *bitWriter, symbols []int32) []byte {
+// from it with the phase of their bins, and these, packed with w.
+func appendGroup(dst []byte, w *bitWriter, symbols []int32, phase uint8) []byte {
 	least, most := symbols[0], symbols[0]
 	for _, s := range symbols {
 		least, most = min(least, s), max(most, s)
 	}
 	width := bits.Len32(uint32(most - least))
 	dst = wire.AppendVarint(dst, int64(least))
-	dst = append(dst, byte(width))
+	dst = append(dst, byte(width)|phase<<widthBits)
 	for _, s := range symbols {
 		w.write(uint32(s-least), width)
 	}
 	return append(dst, w.finish()...)
 }
 
+// widthBits is how many bits the width of symbols has, which is at most 31.
+const widthBits = 5
+
 // NewDecoder returns a Decoder of a block.
 func (c *exponentialCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	d := wire.NewDecoder("timing", block)
 	values := decodeCount(&d, o)
-	dec := &exponentialDecoder{bins: c.bins, values: values, left: values}
+	dec := &exponentialDecoder{codec: c, bins: c.bins, values: values, left: values}
 	dec.wire = d
 	for left := values; left > 0 && d.Err() == nil; left -= groupLen {
 		d.Varint("least")
-		width := uint64(d.Byte("width"))
+		width := uint64(d.Byte("width") & (1<<widthBits - 1))
 		d.Bytes("symbols", int((uint64(min(left, groupLen))*width+7)/8))
 	}
 	d.End("symbols")
@@ -120,7 +179,8 @@ func endOfBlock(offset int) error {
 }
 
 type exponentialDecoder struct {
-	bins    *bins.Bins
+	codec   *exponentialCodec
+	bins    *bins.Bins   // of the group
 	wire    wire.Decoder // at the next group
 	values  int          // in the block
 	left    int          // in the groups that follow
@@ -156,8 +216,16 @@ func (d *exponentialDecoder) readGroup() bool {
 	}
 	n := min(d.left, groupLen)
 	at := d.wire.Offset()
-	least, width := d.wire.Varint("least"), int(d.wire.Byte("width"))
-	if limit := int64(d.bins.Max()); least < -limit || least > limit || width > 31 {
+	least, head := d.wire.Varint("least"), d.wire.Byte("width")
+	width, phase := int(head&(1<<widthBits-1)), head>>widthBits
+	if phase > 0 && !d.codec.phased() {
+		d.wire.Corrupt(at, "width", "a phase of bins that have none")
+		return false
+	}
+	if d.bins = d.codec.bins; phase > 0 {
+		d.bins = d.codec.phases[phase]()
+	}
+	if limit := int64(d.bins.Max()); least < -limit || least > limit {
 		d.wire.Corrupt(at, "least", "%d, and symbols of %d bits", least, width)
 		return false
 	}
