@@ -134,7 +134,7 @@ func TestMisuse(t *testing.T) {
 			timing.NewEntropy(-1)
 			timing.ParseStatisticsTable(nil, -1, func(int) uint32 { return 0 }, -1)
 			series.Parse(nil, timing.Options{})
-			series.Open(nil, nil, timing.Options{})
+			series.Open(nil, nil, nil, timing.Options{})
 		},
 	})
 }

@@ -171,18 +171,6 @@ const (
 	sharedColumn = 1
 )
 
-// OpenWith is [SeriesCodec.Open] of a series that was encoded with a prior. Prior returns it, and is called where a
-// block needs it; an error of prior is returned as it is. A nil prior is none.
-func (c *SeriesCodec) OpenWith(
-	head []byte, block func(i int) ([]byte, error), prior func() (*Prior, error), o Options,
-) (*Series, error) {
-	s, err := c.Open(head, block, o)
-	if err == nil {
-		s.prior = prior
-	}
-	return s, err
-}
-
 // HasPrior reports whether s was opened with a prior.
 func (s *Series) HasPrior() bool { return s.prior != nil }
 

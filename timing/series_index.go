@@ -136,14 +136,17 @@ func (c *SeriesCodec) Parse(data []byte, o Options) (*Series, error) {
 }
 
 // Open returns the series whose encoding begins with head: the index, before its blocks. Block reads these,
-// each of the length that the index says. An error about head is a [*ParseError]; the methods of the series
-// return errors of block as they are.
-func (c *SeriesCodec) Open(head []byte, block func(i int) ([]byte, error), o Options) (*Series, error) {
+// each of the length that the index says. A prior that is not nil returns that with which the series was encoded,
+// and is called where a block needs it. An error about head is a [*ParseError]; the methods of the series
+// return errors of block and prior as they are.
+func (c *SeriesCodec) Open(
+	head []byte, block func(i int) ([]byte, error), prior func() (*Prior, error), o Options,
+) (*Series, error) {
 	x, err := blockindex.Parse(head)
 	if err != nil {
 		return nil, err
 	}
-	return &Series{index: x, codec: c, options: o, block: block}, nil
+	return &Series{x, c, o, block, prior}, nil
 }
 
 // Len returns the number of calls.

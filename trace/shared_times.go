@@ -61,7 +61,7 @@ func (t *Trace) trainer(
 	if n, calls := x.Index.Len(), r.recorded.calls.Len(); n != calls {
 		return nil, nil, x.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", r.number, n, calls))
 	}
-	s, err := codec.OpenWith(x.Head, x.Block, prior, timing.Options{})
+	s, err := codec.Open(x.Head, x.Block, prior, timing.Options{})
 	return s, r.timedTerminals, err
 }
 

@@ -144,7 +144,7 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if err != nil {
 		return nil, err
 	}
-	return codec.OpenWith(r.Head, r.Block, prior, t.alignmentOf(rank))
+	return codec.Open(r.Head, r.Block, prior, t.alignmentOf(rank))
 }
 
 // alignmentOf returns what makes the times of a rank those of the clock of the first.
