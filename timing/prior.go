@@ -87,7 +87,7 @@ type codedSeriesBlock struct {
 // A codedColumn is a column of a block.
 type codedColumn struct {
 	coded *codedBlock // nil if the codec does not learn
-	plain []byte      // the block in place of it
+	plain []byte      // as it is without a prior; nil if it has one
 }
 
 // coded decodes block i.
@@ -110,9 +110,11 @@ func (s *Series) coded(i int, terminals Terminals) (*codedSeriesBlock, error) {
 			if err = c.inBlock(err); err != nil {
 				return nil, locate(err, s.offset(i), "block")
 			}
-		} else {
-			b.columns[k].plain = c.block
+			if e.shared {
+				continue
+			}
 		}
+		b.columns[k].plain = c.block
 	}
 	return b, nil
 }
@@ -148,7 +150,7 @@ func (c *SeriesCodec) appendCoded(dst []byte, b *codedSeriesBlock, p *Prior) []b
 	for k, codec := range []*entropyCodec{durations, deltas} {
 		column := b.columns[k].plain
 		coded := b.columns[k].coded
-		if coded != nil {
+		if column == nil {
 			column = codec.appendPlainBlock(nil, coded)
 		}
 		if p != nil {
