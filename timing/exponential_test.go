@@ -93,7 +93,7 @@ func TestExponentialPhases(t *testing.T) {
 		t.Error("a block without values is not empty")
 	}
 	group := func(c *exponentialCodec) error {
-		d, err := c.NewDecoder([]byte{2, 2, 1<<widthBits | 0}, Options{})
+		d, err := c.NewDecoder([]byte{2, 2, 1 << widthBits}, Options{})
 		if err == nil {
 			err = d.Decode(make([]int64, 2), make([]uint32, 2))
 		}

@@ -109,7 +109,7 @@ func (s Sharing) Needs(k, i int) bool { return s.taught(k) > i }
 // has one.
 type OpenTrainer func(i int, prior func() (*timing.Prior, error)) (*timing.Series, timing.Terminals, error)
 
-// Priors are the priors of the series of a trace. They are made when they are asked for, and kept: at most nine, of
+// Priors are the priors of the series of a trace. They are made when they are asked for, and kept: at most ten, of
 // some 2 MB each. The methods may be called from several goroutines at once.
 type Priors struct {
 	sharing Sharing
