@@ -102,7 +102,8 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if n := len(a.functions.Functions()); a.rankTimes.Fits(n) {
 		out.Add(layout.KindRankTimes, 0, a.rankTimes.Append(nil, n))
 	}
-	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), layout.PlainSeries(a.series))); err != nil {
+	series := layout.AppendSeries(context.Background(), layout.PlainSeries(a.series))
+	if err := layout.AddSeries(out, series); err != nil {
 		return err
 	}
 	if a.exact.over || len(a.exact.instead) > 0 {

@@ -156,7 +156,8 @@ func (c *SeriesCodec) appendCoded(dst []byte, b *codedSeriesBlock, p *Prior) []b
 		if p != nil {
 			column = append([]byte{plainColumn}, column...)
 			if coded != nil {
-				if shared := codec.appendShared([]byte{sharedColumn}, coded, p.columns[k]); len(shared) < len(column) {
+				shared := codec.appendShared([]byte{sharedColumn}, coded, p.columns[k])
+				if len(shared) < len(column) {
 					column = shared
 				}
 			}

@@ -57,7 +57,8 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 	if d.Err() == nil && d.Rest() > 0 {
 		s.Sharing.Codec = int(d.UvarintMax("shared codec", uint64(max(len(s.Names)-1, 0))))
 		at := d.Offset()
-		if s.Sharing.Trainers = int(d.UvarintMax("trainers", maxTrainers)); d.Err() == nil && s.Sharing.Trainers == 0 {
+		s.Sharing.Trainers = int(d.UvarintMax("trainers", maxTrainers))
+		if d.Err() == nil && s.Sharing.Trainers == 0 {
 			d.Corrupt(at, "trainers", "none")
 		}
 	}
