@@ -23,10 +23,11 @@ type entropyPrior struct {
 	states []entropyState
 }
 
-// copy sets l to the line with a hash, and a tag from it, if there is one.
+// copy sets l to the line with a hash, and a tag from it, if there is one. Lines age here, as few of them are needed.
 func (p *entropyPrior) copy(l *line, h uint64, tag uint16) {
 	if i := h >> (p.shift & 63); i < uint64(len(p.tags)) && p.tags[i] == tag {
 		*l = p.lines[i]
+		l.age()
 	}
 }
 
@@ -80,11 +81,6 @@ func (t *entropyTrainer) prior() *entropyPrior {
 	for i := range p.phases {
 		p.phases[i].age()
 	}
-	for i := range p.lines {
-		if p.tags[i] != 0 {
-			p.lines[i].age()
-		}
-	}
 	return p
 }
 
@@ -96,7 +92,7 @@ func (l *line) age() {
 	}
 }
 
-// An codedBlock is a block as its values are coded.
+// A codedBlock is a block as its values are coded.
 type codedBlock struct {
 	calls []entropyCall // without values
 	first uint8

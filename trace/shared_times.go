@@ -135,7 +135,7 @@ func (f *damageFinder) findTaught(table *layout.SeriesTable, unreadable rankenc.
 		k, err := order.Number(i)
 		switch {
 		case cause != nil && (err != nil || table.Sharing.Needs(k, first)):
-			if !unreadable.Contains(int(rank)) {
+			if !unreadable.Contains(int(rank)) && !f.readsAlone(int(rank)) {
 				lost.Add(rank)
 			}
 		case cause == nil && k == table.Sharing.Trainers:
@@ -147,6 +147,21 @@ func (f *damageFinder) findTaught(table *layout.SeriesTable, unreadable rankenc.
 	if cause != nil {
 		cause.Ranks = cause.Ranks.Union(lost.Finish())
 	}
+}
+
+// readsAlone reports whether the times of a rank can be read though those of others cannot: what these taught may be
+// of no use to it.
+func (f *damageFinder) readsAlone(rank int) bool {
+	r, _, err := f.readRank(rank)
+	if err != nil {
+		return false
+	}
+	s, err := f.openSeries(r)
+	if err != nil || s == nil {
+		return false
+	}
+	_, err = s.Block(0)
+	return err == nil
 }
 
 // seriesDamage returns why the times of a rank cannot be read, nil if they can be.

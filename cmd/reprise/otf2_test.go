@@ -57,7 +57,7 @@ func TestOTF2(t *testing.T) {
 		t.Errorf("otf2-print says %d bytes of one archive, and %d of the other, which differ", len(a), len(b))
 	}
 	if r := invoke(t, "", "verify", "statistics.rpz", archive); r.status != cli.ExitFailure ||
-		!strings.Contains(r.stderr, "does not have all of the archive") {
+		!strings.Contains(r.stderr, "does not have all of run.otf2") {
 		t.Errorf("verify of statistics: status %d: %s", r.status, r.stderr)
 	}
 	if want, ok := pythonSums(t, filepath.Join(archive, "traces.otf2")); ok {

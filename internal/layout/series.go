@@ -58,8 +58,8 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 		s.Sharing.Codec = int(d.UvarintMax("shared codec", uint64(max(len(s.Names)-1, 0))))
 		at := d.Offset()
 		s.Sharing.Trainers = int(d.UvarintMax("trainers", maxTrainers))
-		if d.Err() == nil && s.Sharing.Trainers == 0 {
-			d.Corrupt(at, "trainers", "none")
+		if n := s.Sharing.Trainers; d.Err() == nil && (n == 0 || n&(n-1) != 0) {
+			d.Corrupt(at, "trainers", "%d is no power of two", n)
 		}
 	}
 	d.End("trainers")
