@@ -71,6 +71,27 @@ func (x *cached[T]) evict() bool {
 	return true
 }
 
+// Places are those of values of one kind, by key.
+type places[K comparable, T any] struct {
+	mu   sync.Mutex
+	made map[K]*cached[T]
+}
+
+// of returns the place of a key. It is another one from time to time, as there are places for at most so many keys.
+func (p *places[K, T]) of(key K, most int) *cached[T] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.made[key]
+	if x == nil {
+		if len(p.made) == most || p.made == nil {
+			p.made = make(map[K]*cached[T])
+		}
+		x = new(cached[T])
+		p.made[key] = x
+	}
+	return x
+}
+
 // keep puts what takes so many bytes in a place, and returns it, or what another goroutine put there.
 func keep[T any](c *cache, x *cached[T], v *T, size int) *T {
 	c.mu.Lock()

@@ -132,8 +132,10 @@ func TestCacheBudget(t *testing.T) {
 		want   int
 	}{{0, 0}, {1 << 20, 1 << 18}, {512 << 20, 128 << 20}, {math.MaxInt64, 128 << 20}} {
 		c := newCaches(tt.memory)
-		if got := c.shapes.most + c.columns.most + c.grammars.most; got != tt.want {
-			t.Errorf("caches of %d bytes where a trace may take %d, want %d", got, tt.memory, tt.want)
+		got := c.shapes.most + c.columns.most + c.grammars.most
+		if got != tt.want || c.times.most != tt.want/2 {
+			t.Errorf("caches of %d bytes, and %d for times, where a trace may take %d, want %d and half of that",
+				got, c.times.most, tt.memory, tt.want)
 		}
 	}
 }

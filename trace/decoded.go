@@ -63,27 +63,6 @@ type blockOf struct{ rank, block int }
 // maxDecodedBlocks is how many blocks there are places for at a time.
 const maxDecodedBlocks = 1 << 16
 
-// A decodedBlocks has places for the times of blocks.
-type decodedBlocks struct {
-	sync.Mutex
-	places map[blockOf]*cached[decodedBlock]
-}
-
-// place returns that of a block.
-func (d *decodedBlocks) place(of blockOf) *cached[decodedBlock] {
-	d.Lock()
-	defer d.Unlock()
-	p := d.places[of]
-	if p == nil {
-		if len(d.places) == maxDecodedBlocks || d.places == nil {
-			d.places = make(map[blockOf]*cached[decodedBlock])
-		}
-		p = new(cached[decodedBlock])
-		d.places[of] = p
-	}
-	return p
-}
-
 // A decodedBlock is the times of the first calls of a block, packed. Each who decodes the block adds what is not
 // there, so that it gets whole though one does not go on to the end.
 type decodedBlock struct {

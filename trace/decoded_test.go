@@ -15,7 +15,8 @@ import (
 
 // TestDecodedBlock packs times of any size, in portions, and gives them back.
 func TestDecodedBlock(t *testing.T) {
-	value := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
+	value := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
 	rapid.Check(t, func(t *rapid.T) {
 		var b decodedBlock
 		var want []timing.Time
@@ -89,7 +90,7 @@ func TestDecodedTimes(t *testing.T) {
 	}
 	readers.Wait()
 	for block := range 3 {
-		b := trace.decoded.place(blockOf{0, block}).get()
+		b := trace.decoded.of(blockOf{0, block}, maxDecodedBlocks).get()
 		if _, whole := b.whole(min(blockLen, calls-uint64(block)*blockLen)); !whole {
 			t.Errorf("block %d is not kept", block)
 		}
@@ -102,7 +103,7 @@ func TestDecodedTimes(t *testing.T) {
 	}
 }
 
-// TestDecodedRoom reads times for some of which there is no room: no more is kept than may be.
+// TestDecodedRoom reads more times than may be kept: what is kept stays within the budget.
 func TestDecodedRoom(t *testing.T) {
 	const ranks = 6
 	file, want := timed(t, exactTimes(), ranks, blockLen)
@@ -147,7 +148,7 @@ func TestDecodeTimes(t *testing.T) {
 			t.Error(err)
 		}
 		for rank := range ranks {
-			if _, whole := trace.decoded.place(blockOf{rank, 0}).get().whole(calls); whole {
+			if _, whole := trace.decoded.of(blockOf{rank, 0}, maxDecodedBlocks).get().whole(calls); whole {
 				blocks++
 			}
 			n := 0

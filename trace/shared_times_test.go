@@ -223,7 +223,8 @@ func TestTaughtInVain(t *testing.T) {
 	r := must.Get(tracer.New(o))
 	f := r.Declare(numbered("other", cst.Type{Kind: cst.KindInt}))
 	random := rand.New(rand.NewPCG(3, 4))
-	for now, i := int64(1e9), int64(0); i < 500; i++ {
+	now := int64(1e9)
+	for range 500 {
 		duration := int64(1) << random.IntN(40)
 		r.CallAt(f, now, duration, cst.Int(0))
 		now += duration + int64(1)<<random.IntN(40)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -66,34 +65,13 @@ type spreadOf struct {
 // maxSpreads is how many ranks there are places for at a time, whose values were put in.
 const maxSpreads = 1 << 12
 
-// A spreads has places for the flows of ranks with values.
-type spreads struct {
-	sync.Mutex
-	places map[spreadOf]*cached[flow]
-}
-
-// place returns that of a flow.
-func (s *spreads) place(of spreadOf) *cached[flow] {
-	s.Lock()
-	defer s.Unlock()
-	p := s.places[of]
-	if p == nil {
-		if len(s.places) == maxSpreads || s.places == nil {
-			s.places = make(map[spreadOf]*cached[flow])
-		}
-		p = new(cached[flow])
-		s.places[of] = p
-	}
-	return p
-}
-
 // spread is newSpread, unless the flow was made before and is still there.
 func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool, most int) (*flow, error) {
 	key := make([]byte, 0, 8*len(kept))
 	for _, mask := range kept {
 		key = binary.LittleEndian.AppendUint64(key, mask)
 	}
-	place := r.trace.spreads.place(spreadOf{r.number, string(key), all})
+	place := r.trace.spreads.of(spreadOf{r.number, string(key), all}, maxSpreads)
 	if f := place.get(); f != nil && len(f.of) <= most {
 		return f, nil
 	}

@@ -387,7 +387,7 @@ func (t *threadTimes) decode() {
 func (t *threadTimes) open() {
 	first := t.series.First(t.next)
 	t.left = t.series.First(t.next+1) - first
-	t.place = t.rank.trace.decoded.place(blockOf{t.rank.number, t.next})
+	t.place = t.rank.trace.decoded.of(blockOf{t.rank.number, t.next}, maxDecodedBlocks)
 	t.adds = t.place.get()
 	if packed, whole := t.adds.whole(t.left); whole {
 		t.kept, t.walk, t.err = &blockUnpacker{packed: packed}, nil, nil

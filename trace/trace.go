@@ -50,8 +50,8 @@ type Trace struct {
 	ranges    func() []ranges
 
 	caches  caches
-	spreads spreads
-	decoded decodedBlocks
+	spreads places[spreadOf, flow] // the flows of ranks with values
+	decoded places[blockOf, decodedBlock]
 	shapes  []cached[Shape]
 	columns []cached[rankColumn] // or slices of some
 	held    int                  // maxHeld
@@ -68,7 +68,8 @@ type Options struct {
 	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits
 	// the length of the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not
 	// look at it, as a container has its own. A quarter of the memory, but no more than 128 MiB, is for what
-	// was read and may be needed again, and as much besides as the largest piece of it takes.
+	// was read and may be needed again, half as much for times of calls, and besides as much as the largest piece
+	// takes.
 	Memory int64
 
 	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose

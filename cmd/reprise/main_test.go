@@ -133,6 +133,7 @@ func TestUsage(t *testing.T) {
 		{"cat in.rpz in.rpz", "cat takes one trace, not 2 arguments"},
 		{"cat -", "a trace is read in any order: it cannot come from standard input"},
 		{"cat in.rpz --ranks=-1", `--ranks: "-1": "-1" is no rank`},
+		{"report a.rpz b.rpz c.rpz -o r.html", "report takes a trace, or two that it compares, not 3 arguments"},
 		{"at in.rpz", "at takes one trace and a time, not 1 argument"},
 		{"cat in.rpz --absolute", "--absolute does not go with --format ti, where ranks are numbers"},
 		{"cat in.rpz --clock", "--clock does not go with --format ti, which has no times"},

@@ -60,6 +60,14 @@ func TestBuildInterposer(t *testing.T) {
 	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the cache: %v, %v", err, info.Mode())
 	}
+	other := filepath.Join(t.TempDir(), "mpicc.other") // an MPI has several names of its compiler command
+	if err := os.Symlink(mpicc, other); err != nil {
+		t.Fatal(err)
+	}
+	if library, err := Build(t.Context(), other, cache, func(string) { said.Add(1) }); err != nil ||
+		library.Path != paths[0] || said.Load() != 1 {
+		t.Errorf("by another name of the compiler: %+v, %v, said %d times", library, err, said.Load())
+	}
 	// What another could have changed is built again.
 	for want, spoil := range []func() error{
 		func() error { return nil },

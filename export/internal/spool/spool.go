@@ -23,7 +23,7 @@ func (f *File) Close() {
 	}
 }
 
-// A Stream is bytes in a File, of which those that were written last are in memory.
+// A Stream keeps its last bytes in memory, and those before in a File.
 type Stream struct {
 	file   *File
 	most   int
