@@ -39,7 +39,8 @@ func TestReceipts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := new(timelineMaker).endsOf(t.Context(), numbering, model, rankTrack{Rank: r, number: rank}, open); err != nil {
+		track := rankTrack{Rank: r, number: rank}
+		if err := new(timelineMaker).endsOf(t.Context(), numbering, model, track, open); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -176,8 +176,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Err(), err); err != nil {
 		return nil, err
 	}
-	run := &Run{TimesInArchive: tr.Run().Origin.Times, Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
-		Unknown: res.Unknown, Outside: res.Outside,
+	run := &Run{TimesInArchive: tr.Run().Origin.Times, Ranks: tr.Ranks(), Source: query.Series, Scaled: true,
+		Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside,
 		Unreceived: res.Unreceived, LacksReceives: replay.LacksReceives(res.Messages, res.Unreceived)}
 	whole, parts := newSums(), make([]*sums, len(phases))
 	for i := range parts {
