@@ -223,7 +223,24 @@ func (m *MPI) Run(t testing.TB, o Options, program string, arguments ...string) 
 	return output
 }
 
+// Improper tells whether a launcher says of a rank that it ended without MPI_Finalize. Open MPI 4
+// says so once in a thousand runs of ranks that did call it (open-mpi/ompi issue 7833, closed as it
+// is), most of all on a busy machine: such a run is to be repeated.
+func Improper(text string) bool { return strings.Contains(text, "exiting improperly") }
+
+// run runs a line to its end, once more if its launcher says what need not be so.
 func run(t testing.TB, o Options, line []string) (*Output, error) {
+	first, err := runOnce(t, o, line)
+	if err != nil || !Improper(first.Rest) {
+		return first, err
+	}
+	if again, err := runOnce(t, o, line); err == nil && again.Status == 0 {
+		return again, nil
+	}
+	return first, nil
+}
+
+func runOnce(t testing.TB, o Options, line []string) (*Output, error) {
 	limit := o.Limit
 	if limit == 0 {
 		limit = time.Minute
