@@ -3,12 +3,11 @@ package query
 import (
 	"context"
 	"iter"
-	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/memory"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -114,65 +113,7 @@ func (c *tally) add(n int) error {
 // each calls do for the numbers below n, several at once, and returns the first error
 // by number, or the cause of the context when that is done.
 func (o *Options) each(ctx context.Context, n int, do func(i int) error) error {
-	workers := o.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var (
-		next   atomic.Int64
-		wait   sync.WaitGroup
-		failed failures
-	)
-	for range min(workers, n) {
-		wait.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || ctx.Err() != nil || failed.before(i) {
-					return
-				}
-				if err := do(i); err != nil {
-					failed.add(i, err)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return failed.first()
-}
-
-// failures are errors by number.
-type failures struct {
-	mu   sync.Mutex
-	list []failure
-}
-
-type failure struct {
-	number int
-	err    error
-}
-
-func (f *failures) add(number int, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.list = append(f.list, failure{number, err})
-}
-
-// before reports whether there is one of a lower number.
-func (f *failures) before(number int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.list, func(x failure) bool { return x.number < number })
-}
-
-// first returns the error of the lowest number, nil if there is none.
-func (f *failures) first() error {
-	if len(f.list) == 0 {
-		return nil
-	}
-	return slices.MinFunc(f.list, func(a, b failure) int { return a.number - b.number }).err
+	return parallel.Each(ctx, o.Workers, n, do)
 }
 
 // A progress counts ranks that are done.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -114,6 +115,9 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.readSeries(ctx); err != nil {
+		return nil, err
+	}
 	var all *runSpan
 	for _, rank := range t.trace.RankSet().All() {
 		if err := context.Cause(ctx); err != nil {
@@ -187,19 +191,13 @@ func (t *Times) runFinder() (*runFinder, error) {
 // of returns the runSpan of a rank, nil if it is not known.
 func (f *runFinder) of(rank int) (*runSpan, error) {
 	t := f.times
-	number, _ := t.trace.ShapeOf(rank)
-	shape, known := f.shapes[number]
 	series := f.timed.Contains(rank)
 	if !series && t.ranks == nil {
 		return nil, nil
 	}
-	if !known {
-		of, err := t.trace.Shape(number)
-		if err != nil {
-			return nil, err
-		}
-		shape = f.shape(of)
-		f.shapes[number] = shape
+	shape, err := f.shapeOf(rank)
+	if err != nil {
+		return nil, err
 	}
 	if series {
 		return t.spanInSeries(rank, shape.RunCalls)
@@ -209,6 +207,40 @@ func (f *runFinder) of(rank int) (*runSpan, error) {
 		return nil, nil
 	}
 	return f.kept(&kept, shape), nil
+}
+
+// shapeOf returns the shapeRun of the shape of a rank.
+func (f *runFinder) shapeOf(rank int) (shapeRun, error) {
+	number, _ := f.times.trace.ShapeOf(rank)
+	shape, known := f.shapes[number]
+	if known {
+		return shape, nil
+	}
+	of, err := f.times.trace.Shape(number)
+	if err != nil {
+		return shape, err
+	}
+	shape = f.shape(of)
+	f.shapes[number] = shape
+	return shape, nil
+}
+
+// readSeries reads the runSpans of ranks with the times of every call, several at once. Errors are left to of.
+func (f *runFinder) readSeries(ctx context.Context) error {
+	if f.timed.Len() > maxRunSpans {
+		return nil
+	}
+	ranks := make([]int, 0, f.timed.Len())
+	for _, rank := range f.timed.All() {
+		if _, err := f.shapeOf(rank); err == nil {
+			ranks = append(ranks, rank)
+		}
+	}
+	return parallel.Each(ctx, 0, len(ranks), func(i int) error {
+		number, _ := f.times.trace.ShapeOf(ranks[i])
+		_, _ = f.times.spanInSeries(ranks[i], f.shapes[number].RunCalls)
+		return nil
+	})
 }
 
 // maxRunSpans is of how many ranks the runSpans are kept that are read from the times of every call.

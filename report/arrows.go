@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"runtime"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -35,13 +37,24 @@ func (m *timelineMaker) arrowsOf(ctx context.Context, model *semantics.Model) ([
 	if err != nil {
 		return nil, err
 	}
-	open := make(map[uint64]*arrow) // by the number of the message
+	var tracks []rankTrack
 	for _, t := range m.shown {
-		if m.data.Ranks[t.number].Calls == nil {
-			continue
+		if m.data.Ranks[t.number].Calls != nil {
+			tracks = append(tracks, t)
 		}
-		if err := m.endsOf(ctx, numbering, model, t, open); err != nil {
+	}
+	open := make(map[uint64]*arrow) // by the number of the message
+	for some := range slices.Chunk(tracks, runtime.GOMAXPROCS(0)) {
+		ends := make([][]messageEnd, len(some))
+		err := parallel.Each(ctx, 0, len(some), func(i int) (err error) {
+			ends[i], err = endsOf(ctx, numbering, some[i].Rank)
+			return err
+		})
+		if err != nil {
 			return nil, err
+		}
+		for i, t := range some {
+			addEnds(open, t.number, ends[i])
 		}
 	}
 	var arrows []arrow
@@ -57,48 +70,63 @@ func (m *timelineMaker) arrowsOf(ctx context.Context, model *semantics.Model) ([
 	return arrows, nil
 }
 
-// endsOf adds the ends of messages at a rank to arrows.
-func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, model *semantics.Model,
-	t rankTrack, open map[uint64]*arrow) error {
-	numbers, err := numbering.Of(ctx, t.Rank, t.Number())
+// A messageEnd is the call that sends a message, or receives it, and that which completes the receipt.
+type messageEnd struct {
+	number         uint64 // of the message
+	sends          bool
+	position, done uint64
+}
+
+// endsOf returns the ends of messages at a rank.
+func endsOf(ctx context.Context, numbering *query.Numbering, r *trace.Rank) ([]messageEnd, error) {
+	numbers, err := numbering.Of(ctx, r, r.Number())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	received := make(map[int64]*arrow) // by the request
-	for position, terminal := range positions(t.Rank) {
+	var ends []messageEnd
+	received := make(map[int64]int) // of ends, by the request
+	for position, terminal := range positions(r) {
 		if position%4096 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		o, list := numbers.At(position, terminal)
 		for i, number := range list {
 			if number == 0 {
 				continue
 			}
-			a := open[number]
-			if a == nil {
-				a = &arrow{from: -1, to: -1}
-				open[number] = a
+			sends := o.Messages[i].Direction == semantics.Send
+			if request, later := o.Request(i); later && !sends {
+				received[request] = len(ends)
 			}
-			if o.Messages[i].Direction == semantics.Send {
-				a.from, a.sent = t.number, position
-				continue
-			}
-			a.to, a.received, a.done = t.number, position, position
-			if request, later := o.Request(i); later {
-				received[request] = a
-			}
+			ends = append(ends, messageEnd{number, sends, position, position})
 		}
 		if o == nil {
 			continue
 		}
 		for _, request := range o.Completes {
-			if a := received[request]; a != nil {
-				a.done = position
+			if i, ok := received[request]; ok {
+				ends[i].done = position
 				delete(received, request)
 			}
 		}
 	}
-	return nil
+	return ends, nil
+}
+
+// addEnds adds the ends of messages at a rank to arrows.
+func addEnds(open map[uint64]*arrow, row int, ends []messageEnd) {
+	for _, end := range ends {
+		a := open[end.number]
+		if a == nil {
+			a = &arrow{from: -1, to: -1}
+			open[end.number] = a
+		}
+		if end.sends {
+			a.from, a.sent = row, end.position
+		} else {
+			a.to, a.received, a.done = row, end.position, end.done
+		}
+	}
 }
 
 // positions returns an iterator over the calls of a rank.

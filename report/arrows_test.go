@@ -39,10 +39,11 @@ func TestReceipts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		track := rankTrack{Rank: r, number: rank}
-		if err := new(timelineMaker).endsOf(t.Context(), numbering, model, track, open); err != nil {
+		ends, err := endsOf(t.Context(), numbering, r)
+		if err != nil {
 			t.Fatal(err)
 		}
+		addEnds(open, rank, ends)
 	}
 	done := make(map[uint64]uint64) // by the call that sends
 	for _, a := range open {

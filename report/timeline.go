@@ -7,9 +7,11 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -368,26 +370,25 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 		return nil
 	}
 	m.data.Bins = min(maxBins, max(256, allBins/left))
-	for _, t := range m.shown {
-		if !t.series() {
-			continue
-		}
-		if err := context.Cause(ctx); err != nil {
+	timed := slices.DeleteFunc(slices.Clone(m.shown), func(t rankTrack) bool { return !t.series() })
+	for some := range slices.Chunk(timed, runtime.GOMAXPROCS(0)) {
+		packed := make([]packedTimes, len(some))
+		err := parallel.Each(ctx, 0, len(some), func(i int) (err error) {
+			packed[i], err = m.pack(ctx, some[i], room)
 			return err
-		}
-		m.guarantee = max(m.guarantee, t.clock.Guarantee())
-		left--
-		used, err := m.addCalls(t, room-left*m.data.Bins*binBytes)
+		})
 		if err != nil {
 			return err
 		}
-		if used == 0 {
-			if used, err = m.addBins(ctx, t); err != nil {
+		for i, t := range some {
+			m.guarantee = max(m.guarantee, t.clock.Guarantee())
+			left--
+			used, err := m.addPacked(ctx, t, packed[i], room-left*m.data.Bins*binBytes)
+			if err != nil {
 				return err
 			}
-			m.coarse = m.coarse.Union(rankenc.SetOf(t.Number()))
+			room -= used
 		}
-		room -= used
 	}
 	if err := m.addArrows(ctx, room-m.addWaits(room)); err != nil {
 		return err
@@ -413,39 +414,59 @@ func (m *timelineMaker) addArrows(ctx context.Context, room int) error {
 // binBytes is how many bytes of a page a bin takes, about.
 const binBytes = 16
 
-// addCalls adds the times of all calls of a rank if they take at most so many bytes, and
-// returns how many these are, 0 if they are not added.
-func (m *timelineMaker) addCalls(t rankTrack, room int) (int, error) {
-	data := &m.data.Ranks[t.number]
-	if data.Program < 0 || t.Len() > maxCalls || room <= 0 || t.Len()/8 > uint64(room) {
-		return 0, nil
-	}
-	calls, err := packCalls(t.Rank, m.begin)
-	used := base64.StdEncoding.EncodedLen(len(calls))
-	if err != nil || used > room {
-		return 0, err
-	}
-	data.Calls = calls
-	return used, nil
+// PackedTimes are the times of the calls of a rank, all of them, or rows of how long they take in each span of time.
+type packedTimes struct {
+	calls []byte
+	rows  map[int]*binRow // by thread
 }
 
-// addBins adds how long the calls of a rank take in each span of time, and returns in how
-// many bytes.
-func (m *timelineMaker) addBins(ctx context.Context, t rankTrack) (int, error) {
-	class := func(terminal int) int { return m.page.classOf(t.Call(uint32(terminal)).Function.Name) }
-	rows, err := binRows(ctx, t.Rank, class, m.begin, m.end, m.data.Bins)
-	if err != nil {
-		return 0, err
+// mayFit tells whether it is worth trying to put the times of all calls of a rank in so many bytes.
+func (m *timelineMaker) mayFit(t rankTrack, room int) bool {
+	return m.data.Ranks[t.number].Program >= 0 && t.Len() <= maxCalls && room > 0 && t.Len()/8 <= uint64(room)
+}
+
+// pack packs the times of all calls of a rank, if these may take at most so many bytes, else rows.
+func (m *timelineMaker) pack(ctx context.Context, t rankTrack, room int) (p packedTimes, err error) {
+	if m.mayFit(t, room) {
+		if p.calls, err = packCalls(t.Rank, m.begin); err != nil {
+			return p, err
+		}
 	}
-	used, data := 0, &m.data.Ranks[t.number]
-	for _, thread := range slices.Sorted(maps.Keys(rows)) {
-		row := rowData{Bins: rows[thread].packed()}
-		if len(rows) > 1 {
+	if len(p.calls) == 0 || base64.StdEncoding.EncodedLen(len(p.calls)) > room {
+		p.calls = nil
+		p.rows, err = m.binRows(ctx, t)
+	}
+	return p, err
+}
+
+func (m *timelineMaker) binRows(ctx context.Context, t rankTrack) (map[int]*binRow, error) {
+	class := func(terminal int) int { return m.page.classOf(t.Call(uint32(terminal)).Function.Name) }
+	return binRows(ctx, t.Rank, class, m.begin, m.end, m.data.Bins)
+}
+
+// addPacked adds the times of a rank, rows if those of all calls take more than so many bytes, and returns how many
+// they take.
+func (m *timelineMaker) addPacked(ctx context.Context, t rankTrack, p packedTimes, room int) (used int, err error) {
+	data := &m.data.Ranks[t.number]
+	if used = base64.StdEncoding.EncodedLen(len(p.calls)); used > 0 && used <= room && m.mayFit(t, room) {
+		data.Calls = p.calls
+		return used, nil
+	}
+	if p.rows == nil {
+		if p.rows, err = m.binRows(ctx, t); err != nil {
+			return 0, err
+		}
+	}
+	used = 0
+	for _, thread := range slices.Sorted(maps.Keys(p.rows)) {
+		row := rowData{Bins: p.rows[thread].packed()}
+		if len(p.rows) > 1 {
 			row.Thread = &thread
 		}
 		used += base64.StdEncoding.EncodedLen(len(row.Bins))
 		data.Rows = append(data.Rows, row)
 	}
+	m.coarse = m.coarse.Union(rankenc.SetOf(t.Number()))
 	return used, nil
 }
 

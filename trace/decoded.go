@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -20,27 +20,20 @@ const maxReadAhead = 1 << 12
 // are kept, and not decoded again. It does nothing where there is no room for all, which takes some 8 bytes a call,
 // or where there is one rank or one processor. Errors of times are left to those who read them.
 func (t *Trace) DecodeTimes(ctx context.Context) error {
-	calls, workers := uint64(0), min(t.Ranks(), runtime.GOMAXPROCS(0))
-	if workers < 2 || t.Ranks() > maxReadAhead {
+	if min(t.Ranks(), runtime.GOMAXPROCS(0)) < 2 || t.Ranks() > maxReadAhead {
 		return nil
 	}
+	calls := uint64(0)
 	for rank := range t.Ranks() {
 		calls += t.callsOf(rank)
 	}
 	if calls > uint64(t.caches.times.most)/8 {
 		return nil
 	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for rank := next.Add(1) - 1; rank < int64(t.Ranks()) && ctx.Err() == nil; rank = next.Add(1) - 1 {
-				t.decodeTimes(ctx, int(rank))
-			}
-		})
-	}
-	wait.Wait()
-	return context.Cause(ctx)
+	return parallel.Each(ctx, 0, t.Ranks(), func(rank int) error {
+		t.decodeTimes(ctx, rank)
+		return nil
+	})
 }
 
 // decodeTimes decodes the times of the calls of a rank.

@@ -139,11 +139,7 @@ type variant struct {
 	operation *semantics.Operation
 }
 
-func newRank(e *engine, number int) (*rank, error) {
-	calls, err := e.model.Rank(number)
-	if err != nil {
-		return nil, err
-	}
+func newRank(e *engine, number int, calls *semantics.Rank) *rank {
 	r := &rank{
 		engine: e, number: number, calls: calls, ops: make([]*op, calls.Terminals()),
 		varied: make(map[variant]*op), slotOf: make(map[slotKey]int32), counts: make(map[*comm]*uint64),
@@ -158,7 +154,7 @@ func newRank(e *engine, number int) (*rank, error) {
 		r.ti = newTIRequests(r)
 	}
 	r.newStrands()
-	return r, nil
+	return r
 }
 
 // newStrands makes a strand of each thread.

@@ -8,7 +8,9 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // ErrTooLong means that the run would take longer than a [Time] can be.
@@ -221,14 +223,12 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine, o Recordi
 	if err := memory.Check(model.Trace(), "ranks", uint64(all.Len()), rankMemory); err != nil {
 		return nil, err
 	}
-	for _, number := range all.All() {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-		r, err := newRank(e, number)
-		if err != nil {
-			return nil, fmt.Errorf("replay: rank %d: %w", number, err)
-		}
+	opened, err := openRanks(ctx, model, all)
+	if err != nil {
+		return nil, err
+	}
+	for i, number := range all.All() {
+		r := newRank(e, number, opened[i])
 		r.index = len(e.ranks)
 		e.ranks = append(e.ranks, r)
 		e.byNumber[number] = r
@@ -258,6 +258,17 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine, o Recordi
 	}
 	e.unordered = unordered && (!told || shared)
 	return e, nil
+}
+
+// openRanks opens ranks, several at once.
+func openRanks(ctx context.Context, model *semantics.Model, ranks rankenc.Set) ([]*semantics.Rank, error) {
+	opened := make([]*semantics.Rank, ranks.Len())
+	return opened, parallel.Each(ctx, 0, len(opened), func(i int) (err error) {
+		if opened[i], err = model.Rank(ranks.At(i)); err != nil {
+			return fmt.Errorf("replay: rank %d: %w", ranks.At(i), err)
+		}
+		return nil
+	})
 }
 
 // errStopped ends a replay whose events nobody wants any more.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
@@ -208,34 +209,58 @@ func openRegion(ctx context.Context, t *trace.Trace, times *query.Times, o Optio
 	return d, nil
 }
 
+// addFactors adds how efficient the run was.
+func (d *Diagnosis) addFactors(e *efficiency.Run) {
+	f := e.Factors
+	d.Efficiency = e
+	d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication}
+	if !e.Longer { // else times are too inexact for them
+		d.Factors.Serialization, d.Factors.Transfer = f.Serialization, f.Transfer
+	}
+	if e.LacksReceives {
+		d.Unreceived = e.Unreceived
+	}
+}
+
+// maxBoth is up to how many ranks a run is followed twice at once, which takes twice the memory.
+const maxBoth = 1 << 12
+
 // addExact adds what the times of every call tell, as far as they do: a run that was cut short has no ideal one.
 func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, times *query.Times,
 	o Options) error {
-	if e, err := efficiency.Open(ctx, model, efficiency.Options{Times: times, Region: o.Region,
-		Progress: o.Progress}); ctx.Err() != nil {
-		return err
-	} else if err == nil && e.Factors != nil {
-		f := e.Factors
-		d.Efficiency = e
-		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication}
-		if !e.Longer { // else times are too inexact for them
-			d.Factors.Serialization, d.Factors.Transfer = f.Serialization, f.Transfer
-		}
-		if e.LacksReceives {
-			d.Unreceived = e.Unreceived
-		}
-	}
-	w, err := waits.Open(ctx, model, waits.Options{Times: times, Region: o.Region, Series: true, Pairs: o.Pairs,
-		Calls: o.Calls, Progress: o.Progress})
-	if ctx.Err() != nil {
+	var (
+		e                  *efficiency.Run
+		w                  *waits.Run
+		incomparable, none error // why there is no e and no w
+	)
+	if err := model.Trace().DecodeTimes(ctx); err != nil { // once for both
 		return err
 	}
-	if differ := (*waits.ClocksError)(nil); errors.As(err, &differ) {
+	workers := 0
+	if model.Trace().Ranks() > maxBoth {
+		workers = 1
+	}
+	err := parallel.Each(ctx, workers, 2, func(i int) error {
+		if i == 0 {
+			e, incomparable = efficiency.Open(ctx, model, efficiency.Options{Times: times, Region: o.Region})
+		} else {
+			w, none = waits.Open(ctx, model, waits.Options{Times: times, Region: o.Region, Series: true,
+				Pairs: o.Pairs, Calls: o.Calls, Progress: o.Progress})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if incomparable == nil && e.Factors != nil {
+		d.addFactors(e)
+	}
+	if differ := (*waits.ClocksError)(nil); errors.As(none, &differ) {
 		if d.Apart = differ.Apart; d.Factors != nil { // so is how long the run took
 			d.Factors.Serialization, d.Factors.Transfer = nil, nil
 		}
 	}
-	if err != nil {
+	if none != nil {
 		return nil
 	}
 	if d.Exact, d.Waits = true, w; w.LacksReceives {
