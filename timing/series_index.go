@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -22,6 +23,12 @@ type SeriesBuilder struct {
 	blocks   []byte
 	block    []timedCall // the calls of the block in hand, for Snapshot
 	before   ended       // the block in hand
+
+	// Of a concurrent one, the encoder has nothing of the block in hand.
+	concurrent bool
+	encoding   sync.WaitGroup
+	spare      []timedCall // of the block that is encoded
+	size       int         // of the blocks before that
 }
 
 // A timedCall is a call as it was appended.
@@ -45,29 +52,58 @@ func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
 	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }
 
-// Size returns how many bytes the blocks take that are complete.
-func (b *SeriesBuilder) Size() int { return len(b.blocks) }
+// Concurrent makes the builder, which has no calls yet, encode each complete block in another goroutine, while calls are
+// appended to the next one. The series is the same. The codecs must allow it.
+func (b *SeriesBuilder) Concurrent() { b.concurrent = true }
+
+// Size returns how many bytes the blocks take that are complete. A concurrent builder leaves the last of them out.
+func (b *SeriesBuilder) Size() int {
+	if b.concurrent {
+		return b.size
+	}
+	return len(b.blocks)
+}
 
 // Append adds the next call of the rank.
 func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
-	b.encoder.Append(terminal, start, duration)
-	b.block = append(b.block, timedCall{terminal, start, duration})
-	if len(b.block) == b.blockLen {
-		b.endBlock(b.encoder)
+	if !b.concurrent {
+		b.encoder.Append(terminal, start, duration)
 	}
+	b.block = append(b.block, timedCall{terminal, start, duration})
+	switch {
+	case len(b.block) < b.blockLen:
+	case b.concurrent:
+		b.encoding.Wait()
+		b.size = len(b.blocks)
+		block := b.block
+		b.block, b.spare = b.spare[:0], block
+		b.encoding.Go(func() { b.encode(block) })
+	default:
+		b.endBlock(b.encoder)
+		b.block = b.block[:0]
+	}
+}
+
+// encode encodes a block of which the encoder has nothing.
+func (b *SeriesBuilder) encode(block []timedCall) {
+	for _, c := range block {
+		b.encoder.Append(c.terminal, c.start, c.duration)
+	}
+	b.endBlock(b.encoder)
 }
 
 func (b *SeriesBuilder) endBlock(e *seriesEncoder) {
 	at, calls := len(b.blocks), uint64(e.Len())
 	b.blocks = e.AppendBlock(b.blocks)
 	b.index.Add(calls, len(b.blocks)-at, false)
-	b.block, b.before = b.block[:0], e.ended
+	b.before = e.ended
 }
 
 // Snapshot appends the encoding of the series so far to dst, as Finish would, and
 // returns the extended slice. It encodes the block in hand once more: with a codec that
 // has learned from the blocks before, as that of HIST, in other bytes.
 func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
+	b.encoding.Wait()
 	e := b.encoder.codec.newEncoder()
 	e.ended = b.before
 	for _, c := range b.block {
@@ -81,6 +117,7 @@ func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 // they are no longer all there, as a block is complete, and before the first call. It must be called before
 // Finish, and takes time and memory in proportion to the calls.
 func (b *SeriesBuilder) Recorded() *Recorded {
+	b.encoding.Wait()
 	if len(b.block) == 0 || len(b.blocks) > 0 {
 		return nil
 	}
@@ -106,8 +143,12 @@ func (r *Recorded) Encode(c *SeriesCodec, dst []byte) []byte {
 // Finish appends the encoding of the series to dst, and returns the extended
 // slice. The builder must not be used after that.
 func (b *SeriesBuilder) Finish(dst []byte) []byte {
-	if b.encoder.Len() > 0 {
+	b.encoding.Wait()
+	switch {
+	case b.encoder.Len() > 0:
 		b.endBlock(b.encoder)
+	case b.concurrent && len(b.block) > 0:
+		b.encode(b.block)
 	}
 	return append(b.index.Append(dst), b.blocks...)
 }

@@ -27,6 +27,10 @@ type Options struct {
 	// accepts.
 	BlockLen int
 
+	// Concurrent says that another goroutine encodes a block while calls go on, which must not be the case in a program
+	// that needs all processors. It has no effect with DurationsOf. The trace is the same.
+	Concurrent bool
+
 	// DurationsOf are codecs for the durations of functions, by their names, in
 	// place of that of Series: with a smaller error, say. Who reads a trace finds in it
 	// which functions these are.
@@ -72,6 +76,9 @@ func New(o Options) (*Recorder, error) {
 			return nil, err
 		}
 		r.times.codec, r.times.series, r.times.exactIfSmall = s.Name(), s.NewBuilder(o.BlockLen), o.ExactIfSmall
+		if o.Concurrent && len(o.DurationsOf) == 0 {
+			r.times.series.Concurrent()
+		}
 	}
 	for i := range r.times.histograms {
 		if o.Histograms == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,11 @@ import (
 
 func main() {
 	cli.LimitHeap(cli.HeapLimit)
-	status := run(cli.Interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+	args := arguments(os.Args)
+	if len(args) > 0 && slices.Contains([]string{"compress", "merge"}, args[0]) {
+		cli.LargePages(cli.HeapLimit * 5 / 8)
+	}
+	status := run(cli.Interruptible(), args, os.Stdin, os.Stdout, os.Stderr)
 	cli.Unfinished.End()
 	os.Exit(status)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -73,6 +74,7 @@ func importWith(ctx context.Context, path string, o ImportOptions, plain bool) (
 	}
 	defer in.Close()
 	g := newImporter(&o)
+	defer g.ending.Wait()
 	for {
 		r, err := in.Read()
 		if err == io.EOF {
@@ -99,13 +101,15 @@ type importer struct {
 
 	at     int // in the locations of the archive
 	of     *locationRecorder
-	parts  [][]merge.Part // by rank
-	kept   []format.Kept
+	parts  [][]*merge.Part // by rank
+	kept   []*format.Kept
+	ending sync.WaitGroup // goroutines that end locations: not more than one, as each holds a location
 	result Imported
 	forms  uint64 // of the locations before
 }
 
 func newImporter(o *ImportOptions) *importer {
+	o.Times.Concurrent = true
 	return &importer{options: o, archive: newArchive(), exact: o.Times.Series != nil && o.Times.Bounded == 0 &&
 		len(o.Times.DurationsOf) == 0 && o.Times.Series.Guarantee() == timing.Exact}
 }
@@ -142,8 +146,9 @@ func (g *importer) take(r *Record, plain bool) error {
 
 const (
 	leastMemory = 512 << 20
-	formMemory  = 2200 // of a form, up to the end of the trace, with what the garbage collector leaves
-	pastMemory  = 700  // the same, of a location that has been read
+	manyForms   = 1 << 12 // of a location that is not held while the next one is read
+	formMemory  = 2200    // of a form, up to the end of the trace, with what the garbage collector leaves
+	pastMemory  = 700     // the same, of a location that has been read
 )
 
 // checkMemory returns an error if the calls so far take more memory than they may.
@@ -162,7 +167,7 @@ func (g *importer) place(plain bool) {
 		g.archive.clock.plain = true
 	}
 	g.ranks = g.archive.place()
-	g.parts = make([][]merge.Part, g.ranks)
+	g.parts = make([][]*merge.Part, g.ranks)
 	g.at = -1
 }
 
@@ -197,17 +202,33 @@ func (g *importer) end() error {
 		return fmt.Errorf("otf2: location %d: %w", l.l.number, err)
 	}
 	g.forms += l.declared
-	calls, recorder, rank := l.recorder.Len(), l.recorder, l.l.rank
+	calls, rank := l.recorder.Len(), l.l.rank
 	g.result.Calls += calls
 	g.result.Locations++
+	kept, part := &format.Kept{Name: keyOf(g.at)}, new(merge.Part)
 	if g.exact {
-		g.kept = append(g.kept, format.Kept{Name: keyOf(g.at), Data: l.appendKept(nil, calls)})
+		g.kept = append(g.kept, kept)
 	}
-	*l = locationRecorder{} // all that the end of the recorder does not need: of many regions, a third of the memory
-	if part := recorder.Finish(rank); calls > 0 {
+	if calls > 0 {
 		g.parts[rank] = append(g.parts[rank], part)
 	}
+	large := l.declared > manyForms
+	g.ending.Wait()
+	g.ending.Go(func() { *part, kept.Data = l.finish(rank, calls) })
+	if large {
+		g.ending.Wait()
+	}
 	return nil
+}
+
+// finish returns the part of the location, and what is kept of it, nil if it is not exact.
+func (l *locationRecorder) finish(rank int, calls uint64) (part merge.Part, kept []byte) {
+	if l.exact {
+		kept = l.appendKept(nil, calls)
+	}
+	recorder := l.recorder
+	*l = locationRecorder{} // all that the end of the recorder does not need: of many regions, a third of the memory
+	return recorder.Finish(rank), kept
 }
 
 // finish returns the result.
@@ -218,11 +239,15 @@ func (g *importer) finish() (*Imported, error) {
 	if err := g.end(); err != nil {
 		return nil, err
 	}
+	g.ending.Wait()
 	r := new(Imported) // which does not refer to g
 	*r = g.result
 	r.Run = merge.Run{Ranks: g.ranks, Source: Source, Origin: format.Origin{Began: g.archive.began,
 		Times: g.archive.times()}}
-	r.Run.Kept = append(g.kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
+	for _, kept := range g.kept {
+		r.Run.Kept = append(r.Run.Kept, *kept)
+	}
+	r.Run.Kept = append(r.Run.Kept, format.Kept{Name: keptName, Data: g.archive.appendKept(nil)})
 	if g.exact {
 		r.Run.Kept = append(r.Run.Kept, format.Kept{Name: keptExact})
 	}
@@ -231,10 +256,14 @@ func (g *importer) finish() (*Imported, error) {
 		if len(threads) == 0 {
 			continue
 		}
-		part := threads[0]
+		part := *threads[0]
 		if len(threads) > 1 {
+			all := make([]merge.Part, len(threads))
+			for i, p := range threads {
+				all[i] = *p
+			}
 			var err error
-			if part, err = merge.Join(rank, nil, threads...); err != nil {
+			if part, err = merge.Join(rank, nil, all...); err != nil {
 				return nil, err
 			}
 		}

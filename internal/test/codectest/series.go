@@ -129,10 +129,16 @@ func distance(v, w int64) float64 {
 func testSnapshot(t *rapid.T, c *timing.SeriesCodec, alone bool) {
 	calls, blockLen := drawn.TimedCalls().Draw(t, "calls"), rapid.IntRange(1, 200).Draw(t, "blockLen")
 	b := c.NewBuilder(blockLen)
+	if rapid.Bool().Draw(t, "concurrent") {
+		b.Concurrent()
+	}
 	n := 0
 	for _, length := range []int{rapid.IntRange(0, len(calls)).Draw(t, "length"), len(calls)} {
 		for ; n < length; n++ {
 			b.Append(calls[n].Terminal, calls[n].Start, calls[n].Duration)
+		}
+		if r := b.Recorded(); (r != nil) != (n > 0 && n < blockLen) || r != nil && r.Len() != n {
+			t.Fatalf("recorded of %d calls in blocks of %d: %v", n, blockLen, r != nil)
 		}
 		got := b.Snapshot(nil)
 		if alone && !bytes.Equal(got, builder(c, blockLen, calls[:length]).Finish(nil)) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
+	zstd "github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/otf2"
@@ -62,6 +63,7 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 		return cli.BadUsage(err)
 	}
 	cli.Impatient.Store(true)
+	defer zstd.Hold()()
 	s := ArchiveSummary{Schema: cli.Schema, Input: path, Output: o.Output, Part: o.Part}
 	if s.ArchiveBytes, err = bytesOf(path); err != nil {
 		return cli.FileError(path, err)

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// LargePages does nothing.
+func LargePages(int) {}
