@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -18,13 +19,13 @@ const (
 
 // Encodings are those of numbers, columns and matrices that were written: a trace is written several
 // times to see what makes it smallest, and most of the signatures are the same each time. What is
-// written does not depend on them. They are nil if none are kept.
+// written does not depend on them. They are nil if none are kept. Two plans may be tried at once.
 type encodings struct {
+	mu            sync.Mutex
 	numbers       map[digest][]byte
 	matrices      map[digest]storedMatrix
 	bytes         int // of numbers
 	matricesBytes int
-	scratch       []byte
 }
 
 func newEncodings() *encodings {
@@ -51,13 +52,14 @@ const (
 func (e *encodings) key(what byte, domain digest, values []int64) (key digest) {
 	const atOnce = 1 << 9
 	h := sha256.New()
-	h.Write(append(append(e.scratch[:0], what), domain[:]...))
+	scratch := append(append(make([]byte, 0, max(8*min(len(values), atOnce), 1+len(domain))), what), domain[:]...)
+	h.Write(scratch)
 	for some := range slices.Chunk(values, atOnce) {
-		e.scratch = e.scratch[:0]
+		scratch = scratch[:0]
 		for _, v := range some {
-			e.scratch = wire.AppendUint64(e.scratch, uint64(v))
+			scratch = wire.AppendUint64(scratch, uint64(v))
 		}
-		h.Write(e.scratch)
+		h.Write(scratch)
 	}
 	h.Sum(key[:0])
 	return key
@@ -79,15 +81,30 @@ func (e *encodings) appendNumbers(dst []byte, numbers []int64) []byte {
 		return layout.AppendNumbers(dst, numbers)
 	}
 	key := e.key(encodedNumbers, digest{}, numbers)
-	if enc, ok := e.numbers[key]; ok {
+	if enc, ok := e.numbersOf(key); ok {
 		return append(dst, enc...)
 	}
 	before := len(dst)
 	dst = layout.AppendNumbers(dst, numbers)
-	if room(&e.bytes, len(dst)-before, maxEncoded) {
-		e.numbers[key] = slices.Clone(dst[before:])
-	}
+	e.keepNumbers(key, slices.Clone(dst[before:]))
 	return dst
+}
+
+// numbersOf returns the encoding that has a key, and whether it is kept.
+func (e *encodings) numbersOf(key digest) (enc []byte, kept bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	enc, kept = e.numbers[key]
+	return enc, kept
+}
+
+// keepNumbers keeps an encoding if there is room.
+func (e *encodings) keepNumbers(key digest, enc []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, kept := e.numbers[key]; !kept && room(&e.bytes, len(enc), maxEncoded) {
+		e.numbers[key] = enc
+	}
 }
 
 // column returns the encoding of a column over a domain that has a key.
@@ -104,11 +121,10 @@ func (e *encodings) column(d columns.Domain, domain digest, values []int64, o co
 		what = encodedRanks
 	}
 	key := e.key(what, domain, values)
-	enc, ok := e.numbers[key]
+	enc, ok := e.numbersOf(key)
 	if !ok {
-		if enc = encode(); room(&e.bytes, len(enc), maxEncoded) {
-			e.numbers[key] = enc
-		}
+		enc = encode()
+		e.keepNumbers(key, enc)
 	}
 	return enc[:len(enc):len(enc)]
 }
@@ -153,11 +169,20 @@ func (e *encodings) matrix(key digest, encode func() storedMatrix) (m storedMatr
 	if e == nil {
 		return encode(), false
 	}
+	e.mu.Lock()
 	m, kept = e.matrices[key]
-	if !kept {
-		if m = encode(); room(&e.matricesBytes, m.memory, maxMatrices) {
-			e.matrices[key], kept = m, true
-		}
+	e.mu.Unlock()
+	if kept {
+		return m, true
+	}
+	m = encode()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if other, ok := e.matrices[key]; ok { // another plan had it meanwhile
+		return other, true
+	}
+	if room(&e.matricesBytes, m.memory, maxMatrices) {
+		e.matrices[key], kept = m, true
 	}
 	return m, kept
 }

@@ -39,6 +39,10 @@ type search struct {
 	drafts int64             // work that the largest trace took, which others will take
 	times  int64             // the same, to write times and names when the plan is there
 	step   int               // of writing
+
+	// Of a search that is ahead of another one: how much less than its budget would not have changed anything.
+	ahead bool
+	slack int64
 }
 
 // What a trace is searched with. Work is counted in microseconds, as it takes on processors of 2022.
@@ -383,4 +387,5 @@ func (s *search) mixWith(budget int64, do func(left *mixing.Work)) {
 	left := all
 	do(&left)
 	s.spend(int64(all-left) / bitsMixed)
+	s.slack = min(s.slack, int64(left)/bitsMixed-1)
 }

@@ -29,6 +29,9 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if len(candidates) == 0 {
 		return none
 	}
+	all, sample := symbolsOf(without), sampleOf(without)
+	inBlocks := s.begin(func(s *search) inBlocksTrial { return s.sizeInBlocks(plan{shapes: sample}, all, 0, nil, false) })
+	defer inBlocks.end()
 	plain := s.draft(plan{shapes: shapes})
 	if s.ctx.Err() != nil || !worthStretching(without, &plain) {
 		return none
@@ -36,7 +39,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	forest := plain.sections.size()
 	plain.setOrder(s.ctx, s.a, s.order)
 	candidates = candidates[:min(len(candidates), maxInBlocks)]
-	arguments, size, best := s.streamArguments(without, candidates, forest)
+	arguments, size, best := s.streamArguments(without, candidates, forest, inBlocks)
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
@@ -82,10 +85,10 @@ func symbolsOf(shapes []*shape) int {
 // streamArguments returns the arguments that make the trace of a sample of shapes smaller in blocks, each by a
 // little at least, and all by what streams are worth, or none: of the candidates, those without which there are
 // fewest signatures are tried first, as long as one of the last few is taken. Plain is the size without streams, and
-// best is the sample with these. Forest is the size of the trace with a forest: where grammars are too small for
+// best is the sample with these. InBlocks is the trial of the sample without streams. Forest is the size of the trace with a forest: where grammars are too small for
 // blocks of their own, streams replace that.
 func (s *search) streamArguments(
-	shapes []*shape, candidates []candidate, forest int,
+	shapes []*shape, candidates []candidate, forest int, inBlocks *attempt,
 ) (taken []layout.StreamArgument, plain int, best inBlocksTrial) {
 	all, others := symbolsOf(shapes), s.drafts
 	if len(shapes) > 1 {
@@ -95,7 +98,7 @@ func (s *search) streamArguments(
 	if sample := sampleOf(shapes); len(sample) < len(shapes) {
 		forest, shapes = 0, sample // it is of other shapes
 	}
-	best = s.sizeInBlocks(plan{shapes: shapes}, all, 0, nil, false)
+	best = inBlocks.result(s)
 	plain = best.size
 	need := best.work + others // as the plan without streams is made of the best forest
 	taken, best = takeStreams(candidates, best, func(with []layout.StreamArgument, best *inBlocksTrial) inBlocksTrial {
@@ -208,8 +211,15 @@ func (s *search) sizeInBlocks(
 	ofAll := func(n int64) int64 { return n * int64(all) / int64(sampled) }
 	before := s.budget
 	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
-		return ofAll(int64(values)) <= maxValues && ofAll(int64(work+work/8)) <= s.budget-int64(work) &&
-			(kept > s.budget || int64(work) <= max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart))
+		if ofAll(int64(values)) > maxValues {
+			return false
+		}
+		slack := s.budget - int64(work) - ofAll(int64(work+work/8))
+		if kept <= s.budget {
+			slack = min(slack, max(s.budget-kept, s.budget-s.whole+s.whole/trialsPart)-int64(work))
+		}
+		s.slack = min(s.slack, slack)
+		return slack >= 0
 	})
 	if !ok {
 		return none

@@ -4,6 +4,7 @@ import (
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -239,9 +240,11 @@ func TestClearlyStreams(t *testing.T) {
 	}
 }
 
-// TestPollingPrograms checks every call of programs with some of these functions in any order.
+// TestPollingPrograms checks every call of programs with some of these functions in any order, and that they are written
+// alike on all numbers of processors.
 func TestPollingPrograms(t *testing.T) {
 	tier.SlowRace(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 3).Draw(t, "ranks")
 		var parts []Part
@@ -262,11 +265,12 @@ func TestPollingPrograms(t *testing.T) {
 		if err := a.Write(&x); err != nil {
 			t.Fatal(err)
 		}
+		runtime.GOMAXPROCS(rapid.IntRange(1, 5).Draw(t, "processors"))
 		if err := b.Write(&y); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(x.Bytes(), y.Bytes()) {
-			t.Fatal("other bytes of parts in another order")
+			t.Fatal("other bytes of parts in another order, or on other processors")
 		}
 		checkCalls(t, open(t, x.Bytes()), parts)
 	})

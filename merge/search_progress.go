@@ -28,6 +28,9 @@ var stepNames = [...]string{inSample: "varying arguments", inForest: "order of c
 
 // at takes note that the search is at a step, or at a later one.
 func (s *search) at(step int) {
+	if s.ahead {
+		return
+	}
 	s.step = max(s.step, step)
 	s.a.tell(s.step, max(s.budget, 0)+s.times)
 }

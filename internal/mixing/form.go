@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -59,11 +60,20 @@ func (w *mixedWriter) choose() {
 	if large {
 		w.level = levelLong
 	}
+	polls := w.findPolls(first)
 	f := w.form
 	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil && w.affords(2*twinItems) {
-		symbols, all := symbolsOf(f.lists, twinItems)
-		alone := w.valuesLen() > w.items // values take most of the time, and as many bytes with twins
-		if w.measure(f, symbols, all, false, alone).smaller(w.measure(w.form, symbols, all, false, alone)) {
+		var r, own request
+		r.symbols, r.all = symbolsOf(f.lists, twinItems)
+		r.alone = w.valuesLen() > w.items // values take most of the time, and as many bytes with twins
+		r.form, own = f, r
+		own.form = w.form
+		if all := []request{r, own}; polls.tried && !large {
+			w.foresee(append(all, w.request(polls.form)))
+		} else {
+			w.foresee(all)
+		}
+		if w.measure(r).smaller(w.measure(own)) {
 			w.form = f
 		}
 	}
@@ -71,15 +81,21 @@ func (w *mixedWriter) choose() {
 		w.chooseTurned()
 		w.chooseMore()
 	}
-	w.choosePolls(first)
+	w.choosePolls(polls)
 }
 
-// choosePolls chooses loops that are forgotten, if enough of those of the first form poll, and a sample is
-// smaller by longerSaves then.
-func (w *mixedWriter) choosePolls(f form) {
+// A pollsForm is a form with loops that are forgotten.
+type pollsForm struct {
+	form
+	tried  bool // it is worth to be tried
+	polled int  // items of what polls
+}
+
+// findPolls returns the form with loops that are forgotten of the first one, if enough of its loops poll.
+func (w *mixedWriter) findPolls(f form) pollsForm {
 	found := findPolls(f.lists, &w.alphabet)
 	if len(found) == 0 {
-		return
+		return pollsForm{}
 	}
 	lists, items := f.lists, 0
 	f.lists = nil
@@ -90,20 +106,27 @@ func (w *mixedWriter) choosePolls(f form) {
 		f.items += countItems(folded) - countItems(list)
 	}
 	if items < f.items/manyPolls {
-		return
+		return pollsForm{}
 	}
 	for _, list := range f.lists {
 		w.alphabet.markTakes(list)
 	}
 	f.twins, f.level = nil, levelPolls
 	if f.items > w.mostParts*maxItems || !w.rebuild(f.lists) {
-		return
+		return pollsForm{}
 	}
-	if items >= f.items/mostlyPolls && !w.affords(2*loopItems) {
-		w.form = f
-		return
+	return pollsForm{f, true, items}
+}
+
+// choosePolls chooses loops that are forgotten, if a sample is smaller by longerSaves then.
+func (w *mixedWriter) choosePolls(f pollsForm) {
+	switch {
+	case !f.tried:
+	case f.polled >= f.items/mostlyPolls && !w.affords(2*loopItems):
+		w.form = f.form
+	default:
+		w.chooseSmaller(f.form, longerSaves)
 	}
-	w.chooseSmaller(f, longerSaves)
 }
 
 // chooseTurned chooses loops that are turned, if that makes fewer items and a smaller sample.
@@ -134,14 +157,23 @@ func (w *mixedWriter) chooseSmaller(f form, part int) {
 	if !w.affords(2 * loopItems) {
 		return
 	}
-	symbols, all := symbolsOf(w.lists, loopItems)
-	least := w.measure(w.form, symbols, all, !all, false)
+	own, other := w.request(w.form), w.request(f)
+	w.foresee([]request{own, other})
+	least := w.measure(own)
 	if part > 0 {
 		least.bytes -= least.bytes / part
 	}
-	if w.measure(f, symbols, all, !all, false).smaller(least) {
+	if w.measure(other).smaller(least) {
 		w.form = f
 	}
+}
+
+// request returns what to measure of a form to see whether loops are better there.
+func (w *mixedWriter) request(f form) (r request) {
+	r.form = f
+	r.symbols, r.all = symbolsOf(w.lists, loopItems)
+	r.half = !r.all
+	return r
 }
 
 // A sample is what some symbols of a block take.
@@ -155,49 +187,91 @@ func (s sample) smaller(t sample) bool {
 	return wire.MulSat(uint64(s.bytes), t.symbols) < wire.MulSat(uint64(t.bytes), s.symbols)
 }
 
-// measure returns the sample of about so many symbols, which may be all, from the first one on, or of those in the
+// A request is to measure about so many symbols of a form, which may be all, from the first one on, or of those in the
 // second half, to see what others will take, when the model has learned. If they are alone, it is without the values
 // that they take.
-func (w *mixedWriter) measure(f form, symbols uint64, all, half, alone bool) sample {
-	if all && !alone {
-		return sample{w.whole(f), symbols}
+type request struct {
+	form
+	symbols          uint64
+	all, half, alone bool
+}
+
+// is reports whether both are the same.
+func (r *request) is(o *request) bool {
+	return r.form.is(o.form) && r.symbols == o.symbols && r.all == o.all && r.half == o.half && r.alone == o.alone
+}
+
+// A measured is a sample.
+type measured struct {
+	request
+	sample
+	work  Work
+	whole *coding // nil if it is not of all
+}
+
+// foresee measures several forms at once, which may be measured then. No work counts yet.
+func (w *mixedWriter) foresee(list []request) {
+	w.foreseen = make([]measured, len(list))
+	_ = parallel.Each(w.ctx, 0, len(list), func(i int) error {
+		w.foreseen[i] = w.sampleOf(list[i])
+		return nil
+	})
+}
+
+// measure returns a sample, and counts its work.
+func (w *mixedWriter) measure(r request) sample {
+	at := slices.IndexFunc(w.foreseen, func(m measured) bool { return m.request.is(&r) })
+	var m measured
+	if at >= 0 {
+		m = w.foreseen[at]
+	} else {
+		m = w.sampleOf(r)
+	}
+	if m.whole == nil {
+		*w.left -= m.work
+	} else if !slices.ContainsFunc(w.known, func(k coding) bool { return k.form.is(r.form) }) {
+		w.known = append(w.known, *m.whole)
+		*w.left -= m.work
+	}
+	return m.sample
+}
+
+// sampleOf makes a sample.
+func (w *mixedWriter) sampleOf(r request) measured {
+	if r.all && !r.alone {
+		c := w.whole(r.form)
+		return measured{r, sample{len(c.block), r.symbols}, c.work, &c}
 	}
 	var whole, first sample
 	of := *w
-	of.form = f
-	m := of.begin(len(f.lists), tableOf(min(f.items, 2*loopItems)))
-	m.alone = alone
-	for i, list := range f.lists {
-		if whole.symbols >= symbols {
+	of.form = r.form
+	m := of.begin(len(of.lists), tableOf(min(of.items, 2*loopItems)))
+	m.alone = r.alone
+	for i, list := range of.lists {
+		if whole.symbols >= r.symbols {
 			break
 		}
 		m.value.begin(w.members[i].Streams)
-		for k := 0; k < len(list) && whole.symbols < symbols && w.ctx.Err() == nil; k++ {
+		for k := 0; k < len(list) && whole.symbols < r.symbols && w.ctx.Err() == nil; k++ {
 			m.item(list[k : k+1])
 			whole.symbols = wire.AddSat(whole.symbols, lengthOf(list[k:k+1]))
-			if half && first.symbols == 0 && whole.symbols >= symbols/2 {
+			if r.half && first.symbols == 0 && whole.symbols >= r.symbols/2 {
 				first = sample{m.Len(), whole.symbols}
 			}
 		}
 		m.mark(markEnd)
 	}
 	m.table.free()
-	*w.left -= Work(m.coded)
 	whole.bytes = len(m.Finish())
-	return sample{whole.bytes - first.bytes, whole.symbols - first.symbols}
+	return measured{r, sample{whole.bytes - first.bytes, whole.symbols - first.symbols}, Work(m.coded), nil}
 }
 
-// whole returns how many bytes the block of all items takes in a form, which is known then.
-func (w *mixedWriter) whole(f form) int {
+// whole returns the block of all items in a form.
+func (w *mixedWriter) whole(f form) coding {
 	of := *w
 	of.form, of.most, of.left = f, math.MaxInt, (*Work)(nil).orAll()
 	p := of.parts(math.MaxInt)
-	c := of.code(&p[0], tableOf(f.items+w.valuesLen()))
-	if !slices.ContainsFunc(w.known, func(k coding) bool { return k.form.is(f) }) {
-		w.known = append(w.known, c)
-		*w.left -= c.work
-	}
-	return len(c.block)
+	return of.code(&p[0], tableOf(f.items+w.valuesLen()))
 }
 
 // symbolsOf returns how many symbols there are in the first items of lists, and whether that is all.

@@ -157,6 +157,7 @@ type mixedWriter struct {
 	mostParts int // blocks there may be
 	most      int // bytes of all of them: what is longer is cut off
 	known     []coding
+	foreseen  []measured // of forms that are to be measured
 
 	// How many bytes are coded after half of the symbols, and may be so that the block is coded to its end. Half is 0
 	// where nobody asks.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -345,11 +346,11 @@ func TestLongRules(t *testing.T) {
 // asked is a context that is done when it was asked so often.
 type asked struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (a *asked) Err() error {
-	if a.left--; a.left < 0 {
+	if a.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -365,7 +366,9 @@ func TestMixedCanceled(t *testing.T) {
 	}
 	moments := 0
 	for ; ; moments++ {
-		blocks, ok := Append(&asked{context.Background(), moments}, [][]byte{[]byte("before")},
+		ctx := &asked{Context: context.Background()}
+		ctx.left.Store(int64(moments))
+		blocks, ok := Append(ctx, [][]byte{[]byte("before")},
 			membersOf(list...), Plain(2), math.MaxInt, nil)
 		if ok {
 			break
