@@ -30,7 +30,9 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return none
 	}
 	all, sample := symbolsOf(without), sampleOf(without)
-	inBlocks := s.begin(func(s *search) inBlocksTrial { return s.sizeInBlocks(plan{shapes: sample}, all, 0, nil, false) })
+	inBlocks := s.begin(func(s *search) inBlocksTrial {
+		return s.sizeInBlocks(plan{shapes: sample}, all, 0, nil, false)
+	})
 	defer inBlocks.end()
 	plain := s.draft(plan{shapes: shapes})
 	if s.ctx.Err() != nil || !worthStretching(without, &plain) {
@@ -85,8 +87,8 @@ func symbolsOf(shapes []*shape) int {
 // streamArguments returns the arguments that make the trace of a sample of shapes smaller in blocks, each by a
 // little at least, and all by what streams are worth, or none: of the candidates, those without which there are
 // fewest signatures are tried first, as long as one of the last few is taken. Plain is the size without streams, and
-// best is the sample with these. InBlocks is the trial of the sample without streams. Forest is the size of the trace with a forest: where grammars are too small for
-// blocks of their own, streams replace that.
+// best is the sample with these. InBlocks is the trial of the sample without streams. Forest is the size of the trace
+// with a forest: where grammars are too small for blocks of their own, streams replace that.
 func (s *search) streamArguments(
 	shapes []*shape, candidates []candidate, forest int, inBlocks *attempt,
 ) (taken []layout.StreamArgument, plain int, best inBlocksTrial) {

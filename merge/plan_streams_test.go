@@ -240,8 +240,8 @@ func TestClearlyStreams(t *testing.T) {
 	}
 }
 
-// TestPollingPrograms checks every call of programs with some of these functions in any order, and that they are written
-// alike on all numbers of processors.
+// TestPollingPrograms checks every call of programs with some of these functions in any order, and that they are
+// written alike on all numbers of processors.
 func TestPollingPrograms(t *testing.T) {
 	tier.SlowRace(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

@@ -3,6 +3,7 @@ package timing
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -128,6 +129,16 @@ func (e *seriesEncoder) Append(terminal uint32, start, duration int64) {
 		delta:    e.deltas.Append(terminal, delta),
 		chain:    int32(chain),
 	})
+}
+
+// grow makes room for n more calls of the block.
+func (e *seriesEncoder) grow(n int) {
+	e.drift.calls = slices.Grow(e.drift.calls, n)
+	for _, x := range []Encoder{e.durations, e.deltas} {
+		if x, ok := x.(*losslessEncoder); ok {
+			x.values, x.clusters = slices.Grow(x.values, n), slices.Grow(x.clusters, n)
+		}
+	}
 }
 
 // Len returns the number of calls in the block.

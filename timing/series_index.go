@@ -86,6 +86,7 @@ func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 
 // encode encodes a block of which the encoder has nothing.
 func (b *SeriesBuilder) encode(block []timedCall) {
+	b.encoder.grow(len(block))
 	for _, c := range block {
 		b.encoder.Append(c.terminal, c.start, c.duration)
 	}
