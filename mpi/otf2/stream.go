@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/group"
+	"github.com/reprise-trace/reprise/internal/parallel"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
@@ -64,23 +65,25 @@ func isMissing(said string) bool {
 
 // configured returns the flags for a library that is not where compilers look for it.
 func configured(ctx context.Context) (flags, libraries []string) {
-	ask := func(flag string) []string {
-		out, err := exec.CommandContext(ctx, "otf2-config", flag).Output()
-		if err != nil {
-			return nil
+	asked := []string{"--libs", "--ldflags", "--cflags"}
+	said := make([][]string, len(asked))
+	_ = parallel.Each(ctx, len(asked), len(asked), func(i int) error { // each takes 2 ms
+		out, err := exec.CommandContext(ctx, "otf2-config", asked[i]).Output()
+		if err == nil {
+			said[i] = strings.Fields(string(out))
 		}
-		return strings.Fields(string(out))
-	}
-	libraries = ask("--libs")
+		return nil
+	})
+	libraries = said[0]
 	if libraries == nil {
 		return nil, []string{"-lotf2"}
 	}
-	for _, f := range ask("--ldflags") {
+	for _, f := range said[1] {
 		if directory, ok := strings.CutPrefix(f, "-L"); ok {
 			libraries = append([]string{f, "-Wl,-rpath," + directory}, libraries...)
 		}
 	}
-	return ask("--cflags"), libraries
+	return said[2], libraries
 }
 
 // bridgeTunables let glibc give pages of 2 MB to the buffers of libotf2, three times 16 MB for any archive of
