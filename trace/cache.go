@@ -108,6 +108,20 @@ func keep[T any](c *cache, x *cached[T], v *T, size int) *T {
 	return v
 }
 
+// put puts what takes so many bytes in a place, also if it is there and took fewer. No other goroutine
+// may do that at the same time.
+func put[T any](c *cache, x *cached[T], v *T, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size += size - c.kept[x]
+	delete(c.kept, x)
+	for c.size > c.most && len(c.kept) > 0 {
+		c.sweep(nil)
+	}
+	x.value.Store(v)
+	c.kept[x] = size
+}
+
 // sweep goes through what is kept, but for one, and drops some of it, until the rest fits.
 func (c *cache) sweep(but evictable) {
 	for x, size := range c.kept {

@@ -23,16 +23,20 @@ type grammars struct {
 
 	mu      sync.Mutex          // while a block is read: whoever else needs it waits for it
 	read    []cached[readBlock] // the runs of blocks, as they take long to read
-	counted []bool              // those whose symbols are counted, which were read before
+	begun   []bool              // those of which something was read before
+	counted []int               // of how many members of each the symbols are counted
 	symbols uint64              // in these
 }
 
 type place struct{ section, offset, size int }
 
-// A readBlock is a block that was read, or a run of blocks that are read together.
+// A readBlock is what was read of a block, or of a run of blocks that are read together: members one after
+// the other, as they are asked for.
 type readBlock struct {
 	members []mixing.Member
-	err     error
+	err     error          // of those that come after
+	parser  *mixing.Parser // of those, nil if there is nothing more to read
+	section int            // the block that is read
 }
 
 // inSections returns the sections with the grammar of a shape, from first to before end.
@@ -55,8 +59,9 @@ func (t *Trace) readGrammars() (*grammars, error) {
 		if t.blocked {
 			blocks, err := layout.ParseBlocks(data, len(t.all))
 			if err == nil {
-				g.blocks, g.read, g.counted = &blocks, make([]cached[readBlock], blocks.Len()),
-					make([]bool, blocks.Len())
+				n := blocks.Len()
+				g.blocks, g.read = &blocks, make([]cached[readBlock], n)
+				g.begun, g.counted = make([]bool, n), make([]int, n)
 			}
 			return err
 		}
@@ -128,18 +133,31 @@ func (t *Trace) readGrammar(number int) (mixing.Member, error) {
 	return mixing.Member{Grammar: g}, err
 }
 
-// readOfBlock reads the block with the grammar of a shape, unless it was read before.
+// readOfBlock reads the block with the grammar of a shape up to it, unless it was read before: each member is
+// predicted by those before it. What is needed to go on is kept. Going on reads at least as many members as
+// there are, so that few times are enough for all.
 func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
+	first, _, shapes := all.blocks.Run(run)
 	b := all.read[run].get()
+	again := b == nil && all.begun[run] // it had to go
 	if b == nil {
-		b = new(readBlock)
-		b.members, b.err = t.readBlocks(all, run)
-		b = keep(t.caches.grammars, &all.read[run], b, b.size())
+		b = &readBlock{parser: mixing.NewParser(t.alphabet()), section: first}
+		all.begun[run] = true
 	}
-	if b.err != nil {
+	if place >= len(b.members) && b.parser != nil {
+		upTo := max(place, min(2*len(b.members), shapes-1))
+		if again {
+			upTo = shapes - 1
+		}
+		for upTo >= len(b.members) && b.parser != nil {
+			t.readBlock(all, run, b, upTo)
+		}
+		put(t.caches.grammars, &all.read[run], b, b.size())
+	}
+	if place >= len(b.members) {
 		return mixing.Member{}, b.err
 	}
 	return b.members[place], nil
@@ -154,54 +172,69 @@ func (b *readBlock) size() int {
 			n += 4 * len(values)
 		}
 	}
+	if b.parser != nil {
+		n += b.parser.Held()
+	}
 	return n
 }
 
-// readBlocks reads a run of blocks of grammars.
-func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err error) {
-	first, end, _ := all.blocks.Run(run)
-	p := mixing.NewParser(t.alphabet())
-	for number := first; number < end && err == nil; number++ {
-		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
-			data, offset := all.blocks.Block(data, number)
-			if err := p.Parse(data); err != nil || number < end-1 {
-				return layout.AtOffset(err, offset)
-			}
-			list, err = p.Members()
-			if err != nil {
-				return err
-			}
-			return t.checkMembers(all, list, run)
-		})
+// readBlock reads on in a run of blocks, up to a member or to the end of a block. The last member is there if
+// the run ends as it should.
+func (t *Trace) readBlock(all *grammars, run int, b *readBlock, upTo int) {
+	_, end, shapes := all.blocks.Run(run)
+	p := b.parser
+	b.err = t.sections.Read(layout.KindGrammars, uint64(b.section), func(data []byte) (err error) {
+		block, offset := all.blocks.Block(data, b.section)
+		if !p.Reading() {
+			err = p.Begin(block)
+		}
+		for more := true; more && err == nil && p.Reading(); more = upTo >= len(p.Complete()) {
+			err = p.Next()
+		}
+		list := p.Complete()
+		if !p.Reading() {
+			b.section++
+		}
+		if end := b.section == end && err == nil; end {
+			b.parser = nil
+			_, err = p.Members()
+		}
+		if b.parser != nil || err != nil || len(list) != shapes {
+			list = list[:min(len(list), shapes-1)]
+		}
+		if e := t.checkMembers(all, run, b, list); e != nil {
+			return e
+		}
+		if err == nil && b.parser == nil && len(p.Complete()) != shapes {
+			err = layout.Corrupt("%d grammars in a block of %d", len(p.Complete()), shapes)
+		}
+		return layout.AtOffset(err, offset)
+	})
+	if b.err != nil {
+		b.parser = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
 }
 
-// checkMembers checks the grammars of a run of blocks.
-func (t *Trace) checkMembers(all *grammars, list []mixing.Member, run int) error {
-	if _, _, shapes := all.blocks.Run(run); len(list) != shapes {
-		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
-	}
-	symbols := all.symbols
-	for _, x := range list {
+// checkMembers adds those of a list that are not there yet to b, after a look at each.
+func (t *Trace) checkMembers(all *grammars, run int, b *readBlock, list []mixing.Member) error {
+	for i := len(b.members); i < len(list); i++ {
+		x := list[i]
 		if err := t.checkGrammar(x.Grammar); err != nil {
 			return err
 		}
-		symbols += uint64(x.Grammar.Symbols())
-		for _, values := range x.Streams {
-			symbols += uint64(len(values))
+		if i >= all.counted[run] {
+			symbols := all.symbols + uint64(x.Grammar.Symbols())
+			for _, values := range x.Streams {
+				symbols += uint64(len(values))
+			}
+			err := layout.CheckMemory("symbols of grammars in blocks", symbols, symbolMemory, t.Memory())
+			if err != nil {
+				return err
+			}
+			all.symbols, all.counted[run] = symbols, i+1
 		}
+		b.members = append(b.members, x)
 	}
-	if all.counted[run] {
-		return nil
-	}
-	if err := layout.CheckMemory("symbols of grammars in blocks", symbols, symbolMemory, t.Memory()); err != nil {
-		return err
-	}
-	all.symbols, all.counted[run] = symbols, true
 	return nil
 }
 

@@ -27,6 +27,9 @@ type place struct {
 	bits  [7]adaptive.Bit
 }
 
+// placeSize is how many bytes a place takes.
+const placeSize = 32
+
 // tables holds tables that nobody uses any more: a new one costs as much as what it is used for in a
 // small block.
 var tables sync.Pool

@@ -8,11 +8,13 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A Parser reads the blocks that [Append] appended at once, one after the other.
+// A Parser reads the blocks that [Append] appended at once, one after the other: each as a whole by
+// [Parser.Parse], or one member after the other by [Parser.Begin] and [Parser.Next].
 type Parser struct {
 	alphabet Alphabet
 	members  []Member
 	last     *openMember // nil if it does not go on in the next block
+	block    *openBlock  // nil between blocks
 }
 
 // An openMember is a member of which some blocks are read.
@@ -20,6 +22,14 @@ type openMember struct {
 	builder nestBuilder
 	streams [][]uint32
 	length  uint64
+}
+
+// An openBlock is a block of which some members are read.
+type openBlock struct {
+	mixedReader
+	in      wire.Decoder
+	at      int    // where its bits begin
+	members uint64 // that are not read yet
 }
 
 // NewParser returns a Parser for blocks that were made with the Alphabet.
@@ -36,20 +46,36 @@ func (p *Parser) Members() ([]Member, error) {
 	return p.members, nil
 }
 
-// Parse reads the next block. An error from Parse is a [*wire.Error], and there are no members then.
-func (p *Parser) Parse(data []byte) error {
-	d := wire.NewDecoder("sequitur", data)
-	members, last := p.parse(&d, data)
-	if err := d.Err(); err != nil {
-		*p = Parser{alphabet: p.alphabet}
-		return err
+// Complete returns the members that are complete.
+func (p *Parser) Complete() []Member { return p.members }
+
+// Reading reports whether a block was begun that is not read to its end.
+func (p *Parser) Reading() bool { return p.block != nil }
+
+// Held returns about how many bytes it takes to go on with a block.
+func (p *Parser) Held() int {
+	if p.block == nil {
+		return 0
 	}
-	p.members, p.last = members, last
-	return nil
+	return placeSize * len(p.block.table.places)
 }
 
-// parse returns the members after the next block, and the last one if it goes on.
-func (p *Parser) parse(d *wire.Decoder, data []byte) (members []Member, last *openMember) {
+// Parse reads the next block. An error from Parse is a [*wire.Error], and there are no members then.
+func (p *Parser) Parse(data []byte) error {
+	err := p.Begin(data)
+	for err == nil && p.Reading() {
+		err = p.Next()
+	}
+	if err != nil {
+		*p = Parser{alphabet: p.alphabet}
+	}
+	return err
+}
+
+// Begin begins the next block, and retains data until it is read. An error from Begin is a [*wire.Error].
+func (p *Parser) Begin(data []byte) error {
+	b := &openBlock{in: wire.NewDecoder("sequitur", data)}
+	d := &b.in
 	at := d.Offset()
 	head := d.Uvarint("table")
 	size := head & (1<<headLevel - 1) >> 1
@@ -63,34 +89,50 @@ func (p *Parser) parse(d *wire.Decoder, data []byte) (members []Member, last *op
 		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
 	}
 	at = d.Offset()
-	n := d.Uvarint("members")
-	if n > uint64(mostItems(len(data))) {
-		d.Limit(at, "members", "%d in %d bytes", n, len(data))
+	b.members = d.Uvarint("members")
+	if b.members > uint64(mostItems(len(data))) {
+		d.Limit(at, "members", "%d in %d bytes", b.members, len(data))
 	}
 	if d.Err() != nil {
-		return nil, nil
+		return d.Err()
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)),
+	b.mixedReader = mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)),
 		level(head>>headLevel)), left: mostItems(len(data)), d: d}
-	at = d.Offset()
-	defer r.table.free()
-	r.Read(data[at:])
+	b.at = d.Offset()
+	b.Read(data[b.at:])
 	if head&headTwins != 0 {
-		r.codeTwins(nil)
+		b.codeTwins(nil)
 	}
-	members, last = p.members, p.last
-	for ; n > 0 && d.Err() == nil; n-- {
-		if last == nil {
-			last = &openMember{}
-		}
-		if r.piece(at, last, n == 1) {
-			members, last = append(members, Member{last.builder.Finish(), last.streams}), nil
-		}
+	p.block = b
+	return p.ended()
+}
+
+// Next reads the next member of a block that was begun, and its end after the last one. After an error, which is a
+// [*wire.Error], the members before are complete, and nothing more can be read.
+func (p *Parser) Next() error {
+	b := p.block
+	if p.last == nil {
+		p.last = &openMember{}
 	}
-	if d.Err() == nil && !r.Finished() {
-		d.Corrupt(at, "members", "another end than expected")
+	b.members--
+	if b.piece(b.at, p.last, b.members == 0) {
+		p.members, p.last = append(p.members, Member{p.last.builder.Finish(), p.last.streams}), nil
 	}
-	return members, last
+	return p.ended()
+}
+
+// ended ends the block if all its members were read, or there was an error.
+func (p *Parser) ended() error {
+	b := p.block
+	if b.in.Err() == nil && b.members == 0 && !b.Finished() {
+		b.in.Corrupt(b.at, "members", "another end than expected")
+	}
+	if err := b.in.Err(); err != nil || b.members == 0 {
+		p.block = nil
+		b.table.free()
+		return err
+	}
+	return nil
 }
 
 // A mixedReader reads members.

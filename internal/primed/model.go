@@ -23,8 +23,11 @@ type bucket [16]adaptive.Bit
 type model struct {
 	small
 	buckets []bucket
-	touched []uint32 // buckets that were changed since the model was equal to that of the prior
 	history []byte
+
+	// Buckets that may have changed since the model was equal to that of the prior, and a bit for each of these.
+	touched []uint32
+	marked  [1 << bucketBits / 64]uint64
 }
 
 // small is what of a model is small enough to be copied at once.
@@ -62,6 +65,7 @@ func (m *model) restore(o *model) {
 	m.small = o.small
 	for _, i := range m.touched {
 		m.buckets[i] = o.buckets[i]
+		m.marked[i/64] = 0
 	}
 	m.history = append(m.history[:0], o.history...)
 	m.touched = m.touched[:0]
@@ -122,17 +126,25 @@ func (m *model) find(h uint64) *bucket {
 		b := &m.buckets[k]
 		if b[0] == check || b[0] == 0 {
 			b[0] = check
-			m.touched = append(m.touched, k)
+			m.touch(k)
 			return b
 		}
 		if b[1].Seen() < m.buckets[least][1].Seen() {
 			least = k
 		}
 	}
-	m.touched = append(m.touched, least)
+	m.touch(least)
 	b := &m.buckets[least]
 	*b = bucket{check}
 	return b
+}
+
+// touch notes that a bucket may change.
+func (m *model) touch(i uint32) {
+	if word, bit := &m.marked[i/64%uint32(len(m.marked))], uint64(1)<<(i%64); *word&bit == 0 {
+		*word |= bit
+		m.touched = append(m.touched, i)
+	}
 }
 
 // bit codes bit i of a byte, of which node has those before, after a one.
