@@ -32,7 +32,7 @@ func newSplit() timing.Codec { return must.Get(timing.NewSplit(splitCodecs, spli
 func TestCodecs(t *testing.T) {
 	var codecs []timing.Codec
 	for _, epsilon := range []float64{bins.MinEpsilon, 0.001, 0.1, bins.MaxEpsilon} {
-		codecs = append(codecs, must.Get(timing.NewEntropy(epsilon)))
+		codecs = append(codecs, must.Get(timing.NewEntropy(epsilon)), must.Get(timing.NewEntropyFast(epsilon)))
 	}
 	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		codecs = append(codecs, must.Get(timing.NewExponential(epsilon)))
@@ -57,9 +57,11 @@ func TestCodecs(t *testing.T) {
 	for _, c := range timing.SeriesCodecs(t) {
 		t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, !strings.Contains(c.Name(), "hist")) })
 	}
-	entropy := must.Get(timing.NewEntropy(0.1))
-	c := must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))
-	t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, true) })
+	entropy, fast := must.Get(timing.NewEntropy(0.1)), must.Get(timing.NewEntropyFast(0.1))
+	for _, durations := range []timing.Codec{entropy, fast} {
+		c := must.Get(timing.NewSeriesCodec(durations, fast, timing.Gaps))
+		t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, true) })
+	}
 }
 
 // TestSeriesBlocks checks blocks of a series that have different lengths, none too.
@@ -126,6 +128,13 @@ func fuzz(f *testing.F, unique bool, codecs ...timing.Codec) {
 func FuzzEntropy(f *testing.F) { fuzz(f, false, must.Get(timing.NewEntropy(0.1))) }
 
 func FuzzEntropyFine(f *testing.F) { fuzz(f, true, must.Get(timing.NewEntropy(0.01))) }
+
+// FuzzEntropyFast is of bins in phases: FuzzEntropyFastPhases has the same.
+func FuzzEntropyFast(f *testing.F) { fuzz(f, false, must.Get(timing.NewEntropyFast(0.1))) }
+
+func FuzzEntropyFastFine(f *testing.F) {
+	fuzz(f, true, must.Get(timing.NewEntropyFast(0.01)), must.Get(timing.NewEntropyFast(0.0001)))
+}
 
 // FuzzExponential is of bins in phases: FuzzExponentialPhases has the same.
 func FuzzExponential(f *testing.F) { fuzz(f, false, must.Get(timing.NewExponential(0.1))) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -48,9 +49,9 @@ func (c *entropyCodec) NewEncoder() Encoder { return &entropyEncoder{codec: c} }
 type entropyEncoder struct {
 	codec  *entropyCodec
 	phases phaseChooser
-	first  uint8         // the phase of terminals that are new in the block, until another is chosen
-	calls  []entropyCall // of the block
-	least  int32         // of the symbols of the block
+	first  uint8    // the phase of terminals that are new in the block, until another is chosen
+	calls  callList // of the block
+	least  int32    // of the symbols of the block
 	most   int32
 	model  entropyModel
 	number []byte // of the block, or of the one before
@@ -65,19 +66,49 @@ type entropyCall struct {
 	phase    uint8
 }
 
+// A callList is the values of a block. It grows by parts that lists share, since to get memory takes longer than to
+// fill it.
+type callList struct {
+	parts []*callPart
+	n     int
+}
+
+type callPart [1 << 10]entropyCall
+
+var callParts = sync.Pool{New: func() any { return new(callPart) }}
+
+func (l *callList) at(i int) *entropyCall { return &l.parts[i/len(callPart{})][i%len(callPart{})] }
+
+func (l *callList) add(c entropyCall) {
+	if l.n%len(callPart{}) == 0 {
+		l.parts = append(l.parts, callParts.Get().(*callPart))
+	}
+	*l.at(l.n) = c
+	l.n++
+}
+
+// reset makes l empty, and gives its parts to others.
+func (l *callList) reset() {
+	for i, p := range l.parts {
+		callParts.Put(p)
+		l.parts[i] = nil
+	}
+	l.parts, l.n = l.parts[:0], 0
+}
+
 func (e *entropyEncoder) Append(terminal uint32, v int64) int64 {
 	call := entropyCall{terminal: terminal, value: v}
 	b := e.codec.bins
 	if e.codec.phased() {
-		t := e.phases.next(&e.codec.phases, terminal, e.calls)
+		t := e.phases.next(&e.codec.phases, terminal, &e.calls)
 		call.before, call.phase = t.last, t.phase
-		t.last, t.values = int32(len(e.calls)), t.values+1
-		b = e.codec.phases[t.phase]()
+		t.last, t.values = int32(e.calls.n), t.values+1
+		b = t.bins
 	}
 	s := b.Symbol(v)
 	call.symbol = s
-	e.calls = append(e.calls, call)
-	if len(e.calls) == 1 {
+	e.calls.add(call)
+	if e.calls.n == 1 {
 		e.least, e.most = s, s
 	}
 	e.least, e.most = min(e.least, s), max(e.most, s)
@@ -86,9 +117,15 @@ func (e *entropyEncoder) Append(terminal uint32, v int64) int64 {
 
 func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 	dst, e.number = e.codec.appendPlain(dst, &codedBlock{e.calls, e.first}, e.least, e.most, &e.model, e.number[:0])
-	e.calls, e.least, e.most, e.first = e.calls[:0], 0, 0, e.phases.newest
-	e.phases.restart()
+	e.restart()
 	return dst
+}
+
+// restart begins the next block.
+func (e *entropyEncoder) restart() {
+	e.calls.reset()
+	e.least, e.most, e.first = 0, 0, e.phases.newest
+	e.phases.restart()
 }
 
 // appendPlain appends the coding of a block, whose symbols are from least to most, with a model whose memory it
@@ -96,17 +133,17 @@ func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 func (c *entropyCodec) appendPlain(dst []byte, b *codedBlock, least, most int32, m *entropyModel,
 	number []byte,
 ) (extended, memory []byte) {
-	dst = wire.AppendUvarint(dst, uint64(len(b.calls)))
-	if len(b.calls) == 0 {
+	dst = wire.AppendUvarint(dst, uint64(b.calls.n))
+	if b.calls.n == 0 {
 		return dst, number
 	}
 	low := lowLines(uint32(most - least))
 	dst = wire.AppendVarint(dst, int64(least))
 	dst = append(dst, byte(low)|b.first<<lowBits)
-	m.reset(len(b.calls), low*lowLevels, c.fine, b.first, nil)
+	m.reset(b.calls.n, low*lowLevels, c.fine, b.first, nil)
 	m.coder.Write(number)
-	for i := range b.calls {
-		call := &b.calls[i]
+	for i := range b.calls.n {
+		call := b.calls.at(i)
 		m.code(call.terminal, uint32(call.symbol-least), call.phase)
 	}
 	number = m.coder.Finish()

@@ -89,7 +89,8 @@ var countLogs = func() (list [phaseWindow + 1]int64) {
 
 // A phaseState is what an encoder knows of a terminal.
 type phaseState struct {
-	values uint32 // of the block
+	bins   *bins.Bins // of the phase
+	values uint32     // of the block
 	phase  uint8
 	last   int32 // the number of the last of the values; −1 for none
 }
@@ -109,19 +110,20 @@ func (p *phaseChooser) restart() {
 }
 
 // next returns the state of the terminal of the next value, of calls that had values before.
-func (p *phaseChooser) next(all *phased, terminal uint32, calls []entropyCall) *phaseState {
+func (p *phaseChooser) next(all *phased, terminal uint32, calls *callList) *phaseState {
 	n := p.terminals.number(terminal)
 	if n == len(p.states) {
-		p.states = append(p.states, phaseState{phase: p.newest, last: -1})
+		p.states = append(p.states, phaseState{bins: all[p.newest](), phase: p.newest, last: -1})
 	}
 	s := &p.states[n]
 	if choosesPhase(s.values) {
 		p.recent = p.recent[:0]
-		for i := s.last; i >= 0 && len(p.recent) < phaseWindow; i = calls[i].before {
-			p.recent = append(p.recent, calls[i].value)
+		for i := s.last; i >= 0 && len(p.recent) < phaseWindow; {
+			c := calls.at(int(i))
+			p.recent, i = append(p.recent, c.value), c.before
 		}
 		s.phase = all.bestPhase(p.recent, s.values, s.phase)
-		p.newest = s.phase
+		p.newest, s.bins = s.phase, all[s.phase]()
 	}
 	return s
 }

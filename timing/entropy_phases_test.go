@@ -11,7 +11,7 @@ import (
 func crowded(n int) (values []int64, terminals []uint32) {
 	for i := range n {
 		terminal := uint32(i*i) % 7
-		v := int64(95+terminal*137) + int64(i*i*2654435761>>7)%9
+		v := int64(95+terminal*137) + int64(i)*int64(i)*2654435761>>7%9
 		if terminal == 3 {
 			v = int64(i*7919%100_000) + 1
 		}
@@ -35,9 +35,9 @@ func TestEntropyPhases(t *testing.T) {
 			if off := values[i] - v; 10*max(off, -off) > v {
 				t.Fatalf("%d for %d", values[i], v)
 			}
-			plain.calls = append(plain.calls, entropyCall{terminal: terminals[i], symbol: c.bins.Symbol(v)})
+			plain.calls.add(entropyCall{terminal: terminals[i], symbol: c.bins.Symbol(v)})
 			plain.least, plain.most = min(plain.least, c.bins.Symbol(v)), max(plain.most, c.bins.Symbol(v))
-			used[e.calls[i].phase] = true
+			used[e.calls.at(i).phase] = true
 		}
 		block := e.AppendBlock(nil)
 		fixed, chosen = fixed+len(plain.AppendBlock(nil)), chosen+len(block)
@@ -65,44 +65,61 @@ type phasedBlock struct {
 }
 
 // decodePhases decodes a block of the terminals, nil if it is not one.
-func decodePhases(t testing.TB, c *entropyCodec, block []byte, terminals []uint32) *phasedBlock {
+func decodePhases(t testing.TB, c Codec, block []byte, terminals []uint32) *phasedBlock {
 	decoder, err := c.NewDecoder(block, Options{MaxValues: len(terminals)})
 	if err != nil {
 		return nil
 	}
-	d := decoder.(*entropyDecoder)
-	b := &phasedBlock{first: d.model.newest}
-	for i := range d.Len() {
+	b := new(phasedBlock)
+	var phaseOf func(terminal uint32) uint8
+	switch d := decoder.(type) {
+	case *entropyDecoder:
+		b.first = d.model.newest
+		phaseOf = func(terminal uint32) uint8 { return d.model.states[d.model.terminals.number(terminal)].phase }
+	case *fastDecoder:
+		m := d.model
+		if m == nil {
+			return b
+		}
+		b.first = m.newest
+		phaseOf = func(terminal uint32) uint8 { return m.states[m.terminals.number(terminal)].phase }
+	}
+	for i := range decoder.Len() {
 		v := make([]int64, 1)
-		if err := d.Decode(v, terminals[i:i+1]); err != nil {
+		if err := decoder.Decode(v, terminals[i:i+1]); err != nil {
 			return nil
 		}
-		state := &d.model.states[d.model.terminals.number(terminals[i])]
-		b.terminals, b.values, b.phases = append(b.terminals, terminals[i]), append(b.values, v[0]), append(b.phases, state.phase)
+		b.terminals, b.values = append(b.terminals, terminals[i]), append(b.values, v[0])
+		b.phases = append(b.phases, phaseOf(terminals[i]))
 	}
 	return b
 }
 
 // encode encodes the values in the phases that they have.
-func (b *phasedBlock) encode(c *entropyCodec) []byte {
-	e := c.NewEncoder().(*entropyEncoder)
+func (b *phasedBlock) encode(c Codec) []byte {
+	encoder := c.NewEncoder()
+	e, ok := encoder.(*entropyEncoder)
+	if !ok {
+		e = &encoder.(*fastEncoder).entropyEncoder
+	}
 	e.first = b.first
 	for i, v := range b.values {
-		call := entropyCall{terminal: b.terminals[i], phase: b.phases[i], symbol: c.phases[b.phases[i]]().Symbol(v)}
-		if e.calls = append(e.calls, call); i == 0 {
-			e.least, e.most = call.symbol, call.symbol
+		symbol := e.codec.phases[b.phases[i]]().Symbol(v)
+		if i == 0 {
+			e.least, e.most = symbol, symbol
 		}
-		e.least, e.most = min(e.least, call.symbol), max(e.most, call.symbol)
+		e.calls.add(entropyCall{terminal: b.terminals[i], phase: b.phases[i], symbol: symbol})
+		e.least, e.most = min(e.least, symbol), max(e.most, symbol)
 	}
-	return e.AppendBlock(nil)
+	return encoder.AppendBlock(nil)
 }
 
 // FuzzEntropyPhases checks that a block that is read is the only one with its values and phases.
-func FuzzEntropyPhases(f *testing.F) {
-	c, err := NewEntropy(0.1)
-	if err != nil {
-		f.Fatal(err)
-	}
+func FuzzEntropyPhases(f *testing.F) { fuzzPhases(f, newEntropy(f, 0.1)) }
+
+func FuzzEntropyFastPhases(f *testing.F) { fuzzPhases(f, newEntropyFast(f, 0.1)) }
+
+func fuzzPhases(f *testing.F, c Codec) {
 	e := c.NewEncoder()
 	values, terminals := crowded(600)
 	for i, v := range values {
@@ -110,11 +127,11 @@ func FuzzEntropyPhases(f *testing.F) {
 	}
 	f.Add(e.AppendBlock(nil))
 	f.Fuzz(func(t *testing.T, block []byte) {
-		b := decodePhases(t, c.(*entropyCodec), block, terminals)
+		b := decodePhases(t, c, block, terminals)
 		if b == nil || len(b.values) == 0 {
 			return
 		}
-		if again := b.encode(c.(*entropyCodec)); !bytes.Equal(again, block) {
+		if again := b.encode(c); !bytes.Equal(again, block) {
 			t.Fatalf("%x was encoded again as %x", block, again)
 		}
 	})

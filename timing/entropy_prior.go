@@ -59,8 +59,8 @@ func (t *entropyTrainer) learn(b *codedBlock) {
 	m.terminals.reset()
 	m.states, m.prior = nil, &entropyPrior{states: before}
 	m.coder.Write(t.none[:0])
-	for i := range b.calls {
-		c := &b.calls[i]
+	for i := range b.calls.n {
+		c := b.calls.at(i)
 		m.code(c.terminal, uint32(c.symbol-t.codec.smallest()), c.phase)
 	}
 	t.none = m.coder.Finish()
@@ -94,7 +94,7 @@ func (l *line) age() {
 
 // A codedBlock is a block as its values are coded.
 type codedBlock struct {
-	calls []entropyCall // without values
+	calls callList // without values
 	first uint8
 }
 
@@ -102,10 +102,10 @@ type codedBlock struct {
 func (c *entropyCodec) appendShared(dst []byte, b *codedBlock, prior *entropyPrior) []byte {
 	var m entropyModel
 	m.takeTable()
-	m.reset(len(b.calls), c.sharedLevels(), c.fine, b.first, prior)
+	m.reset(b.calls.n, c.sharedLevels(), c.fine, b.first, prior)
 	m.coder.Write(append(dst, b.first))
-	for i := range b.calls {
-		call := &b.calls[i]
+	for i := range b.calls.n {
+		call := b.calls.at(i)
 		m.code(call.terminal, uint32(call.symbol-c.smallest()), call.phase)
 	}
 	m.returnTable()
@@ -114,9 +114,11 @@ func (c *entropyCodec) appendShared(dst []byte, b *codedBlock, prior *entropyPri
 
 // appendPlainBlock appends the coding of the block as an encoder does.
 func (c *entropyCodec) appendPlainBlock(dst []byte, b *codedBlock) []byte {
-	least, most := b.calls[0].symbol, b.calls[0].symbol
-	for i := range b.calls {
-		least, most = min(least, b.calls[i].symbol), max(most, b.calls[i].symbol)
+	least := b.calls.at(0).symbol
+	most := least
+	for i := range b.calls.n {
+		s := b.calls.at(i).symbol
+		least, most = min(least, s), max(most, s)
 	}
 	var m entropyModel
 	m.takeTable()
@@ -140,13 +142,13 @@ func (c *entropyCodec) openShared(block []byte, values int, prior *entropyPrior)
 
 // read reads the values of a block, of calls with these terminals, as they are coded.
 func (d *entropyDecoder) read(terminals []uint32) (*codedBlock, error) {
-	b := &codedBlock{first: d.model.newest, calls: make([]entropyCall, len(terminals))}
-	for i, t := range terminals {
+	b := &codedBlock{first: d.model.newest}
+	for _, t := range terminals {
 		s, phase, err := d.next(t)
 		if err != nil {
 			return nil, err
 		}
-		b.calls[i] = entropyCall{terminal: t, symbol: s, phase: phase}
+		b.calls.add(entropyCall{terminal: t, symbol: s, phase: phase})
 	}
 	return b, nil
 }

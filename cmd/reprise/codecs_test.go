@@ -67,7 +67,7 @@ func TestCodecsInputs(t *testing.T) {
 			}
 		}
 	}
-	names := strings.Fields("exponential hist grammar entropy zstd lz4 statistics histograms paths")
+	names := strings.Fields("exponential hist grammar entropy entropy-fast zstd lz4 statistics histograms paths")
 	for i, c := range want.Columns[0].Codecs {
 		if c.Codec != names[i] || c.Bytes <= 0 {
 			t.Errorf("codec %d is %+v, want %s", i, c, names[i])
@@ -79,7 +79,7 @@ func TestCodecsInputs(t *testing.T) {
 		strings.Count(text, "mean error") != 1 {
 		t.Errorf("printed\n%s", text)
 	}
-	for word := range strings.FieldsSeq("exponential hist grammar entropy zstd lz4 statistics histograms paths") {
+	for word := range strings.FieldsSeq("exponential hist grammar entropy entropy-fast zstd lz4 statistics histograms paths") {
 		if !strings.Contains(text, "  "+word+"\n") {
 			t.Errorf("no %s in\n%s", word, text)
 		}

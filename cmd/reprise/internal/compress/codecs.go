@@ -87,16 +87,17 @@ type codecsOfTimes struct {
 	Why         string `json:"reason,omitempty"`
 }
 
-// By how much codecs may be larger than the smallest, in per cent, that are better otherwise: they are exact, or many
-// times as fast.
+// By how much codecs may be larger than the smallest, in per cent, that are better otherwise: they are exact, many
+// times as fast, or twice as fast.
 const (
 	exactMay = 10
 	fastMay  = 12
+	twiceMay = 3
 )
 
 // recommend recommends a codec by the sizes that were measured, which are always the same, as speeds are not.
 func (c *codecsOfTimes) recommend() {
-	var smallest, exact, fast *timing.Comparison
+	var smallest, exact, fast, twice *timing.Comparison
 	for i := range c.Codecs {
 		r := &c.Codecs[i]
 		codec := cli.CodecOf(r.Codec)
@@ -109,8 +110,11 @@ func (c *codecsOfTimes) recommend() {
 		if codec.Exact && (exact == nil || r.Bytes < exact.Bytes) {
 			exact = r
 		}
-		if r.Codec == "exponential" {
+		switch r.Codec {
+		case "exponential":
 			fast = r
+		case "entropy-fast":
+			twice = r
 		}
 	}
 	if smallest == nil {
@@ -128,7 +132,8 @@ func (c *codecsOfTimes) recommend() {
 	switch {
 	case smallest == exact:
 		c.Recommended, c.Why = smallest.Codec, "the smallest, and exact"
-	case better(exact, exactMay, "exact"), better(fast, fastMay, "many times as fast"):
+	case better(exact, exactMay, "exact"), better(fast, fastMay, "many times as fast"),
+		better(twice, twiceMay, "twice as fast"):
 	default:
 		c.Recommended, c.Why = smallest.Codec, "the smallest"
 	}
