@@ -412,7 +412,7 @@ func (p *partReader) readOrders() error {
 	counts, ordered := p.a.callCounts(), make(map[int]bool)
 	for i := range p.orders {
 		err := layout.ReadSection(p.file, layout.KindInterleaving, uint64(i), func(data []byte) error {
-			g, err := sequitur.Parse(data, sequitur.Options{})
+			g, err := sequitur.Parse(data, sequitur.Options{Plain: true})
 			if err == nil && isRankByRank(g) {
 				err = layout.Corrupt("the order is rank by rank")
 			}

@@ -147,7 +147,7 @@ func (p *shapeParser) grammar(s *shape, forms []byte) (*shape, digest, error) {
 	if p.Err() != nil {
 		return nil, digest{}, p.Err()
 	}
-	g, err := sequitur.Parse(enc, sequitur.Options{})
+	g, err := sequitur.Parse(enc, sequitur.Options{Plain: true})
 	if err != nil {
 		return nil, digest{}, layout.AtOffset(err, at)
 	}

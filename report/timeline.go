@@ -472,7 +472,7 @@ func (m *timelineMaker) addPacked(ctx context.Context, t rankTrack, p packedTime
 
 // digestOf returns what a grammar is known by.
 func digestOf(g *sequitur.Grammar) [sha256.Size]byte {
-	rules, _ := g.MarshalBinary() // never fails
+	rules, _ := g.AppendBinary(nil) // never fails
 	return sha256.Sum256(rules)
 }
 

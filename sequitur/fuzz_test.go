@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/internal/test/streams"
 )
 
 // FuzzParse checks that whatever Parse accepts is the one encoding of what it
@@ -16,21 +17,21 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, in := range [][]Symbol{nil, {1}, cycle(9, 1, 2), cycle(7, 1, 2, 300),
 		append(cycle(7, 1, 1, 2), cycle(9, 1, 2)...)} {
-		enc, _ := build(in).MarshalBinary()
+		enc, _ := build(in).AppendBinary(nil)
 		f.Add(enc)
 	}
 	f.Add(bomb(5))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
-		g, err := Parse(data, Options{MaxLen: 1 << 12})
+		g, err := Parse(data, Options{MaxLen: 1 << 12, Plain: isCoded(data)})
 		var same Grammar
 		if e := same.UnmarshalBinary(data); err == nil && (e != nil || !same.Equal(g)) ||
-			e != nil && same.Rules() != 0 {
+			e != nil && same.Rules() != 0 || isCoded(data) && err == nil {
 			t.Fatalf("unmarshalled %v, %v, where Parse has %v, %v", &same, e, g, err)
 		}
 		if err != nil {
 			return
 		}
-		if enc, err := g.MarshalBinary(); err != nil || !bytes.Equal(enc, data) {
+		if enc, err := g.AppendBinary(nil); err != nil || !bytes.Equal(enc, data) {
 			t.Fatalf("re-encoded differently, %v\nin  %x\nout %x", err, data, enc)
 		}
 		in := expand(t, g)
@@ -48,6 +49,31 @@ func FuzzParse(f *testing.F) {
 		}
 		if again := build(in); !slices.Equal(expand(t, again), in) {
 			t.Fatalf("built a different sequence of %v", in)
+		}
+	})
+}
+
+// FuzzUnmarshal checks that whatever UnmarshalBinary accepts in the coded form is what MarshalBinary makes of it, and
+// no larger than bytes allow.
+func FuzzUnmarshal(f *testing.F) {
+	for _, in := range [][]Symbol{streams.Loop(100, 30), append(cycle(40, 1, 2, 300, 1, 1, 1), cycle(9, 2, 1, 3)...),
+		streams.NearMiss(500, 20, 7)} {
+		enc, _ := build(in).MarshalBinary()
+		if !isCoded(enc) {
+			f.Fatalf("%v is not coded", in)
+		}
+		f.Add(enc)
+	}
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
+		var g Grammar
+		if err := g.UnmarshalBinary(data); err != nil || !isCoded(data) {
+			return
+		}
+		if enc, err := g.MarshalBinary(); err != nil || !bytes.Equal(enc, data) {
+			t.Fatalf("re-encoded differently, %v\nin  %x\nout %x", err, data, enc)
+		}
+		if plain, _ := g.AppendBinary(nil); g.Symbols() > 16*len(data)+1<<16 || len(plain) <= len(data) {
+			t.Fatalf("%d symbols, plain %d bytes, of %d bytes", g.Symbols(), len(plain), len(data))
 		}
 	})
 }

@@ -185,7 +185,7 @@ func (t *Trace) parseInterleaving(data []byte) error {
 	if !t.interleaved {
 		return layout.Corrupt("the run has none")
 	}
-	g, err := sequitur.Parse(data, sequitur.Options{})
+	g, err := sequitur.Parse(data, sequitur.Options{Plain: true})
 	if err != nil {
 		return err
 	}

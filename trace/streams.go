@@ -380,7 +380,7 @@ func (s *Shape) stream(number int64, argument layout.StreamArgument) (*streamRea
 			r.data = wire.NewDecoder("merge", data[1:])
 			return nil
 		case layout.StreamGrammar:
-			g, err := sequitur.Parse(data[1:], sequitur.Options{})
+			g, err := sequitur.Parse(data[1:], sequitur.Options{Plain: true})
 			if err == nil {
 				r.walker = g.Walk(0)
 			}

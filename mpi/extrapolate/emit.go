@@ -80,11 +80,11 @@ func (w *writer) rank(number int) error {
 	part := merge.Part{Rank: number, Table: w.table, Grammar: w.grammar(0, w.blocks[:calls]), CallGroups: w.groups}
 	signatures, err := w.table.AppendBinary(nil)
 	h := sha256.New()
-	rules, _ := part.Grammar.MarshalBinary() // never fails
+	rules, _ := part.Grammar.AppendBinary(nil) // never fails
 	h.Write(rules)
 	if w.advancing.begun {
 		part.Streams = w.streams(w.grammar(runs, w.blocks[calls:]))
-		rules, _ = part.Streams.Runs.MarshalBinary()
+		rules, _ = part.Streams.Runs.AppendBinary(nil)
 		h.Write(rules)
 		for _, t := range slices.Sorted(maps.Keys(part.Streams.Slots)) {
 			h.Write(wire.AppendUvarint(wire.AppendUvarint(nil, uint64(t)), part.Streams.Slots[t]))

@@ -85,7 +85,9 @@ func (e *encoder) AppendBlock(dst []byte) []byte {
 // NewDecoder returns a Decoder of a block.
 func (c *codec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, error) {
 	limit := uint64(cmp.Or(max(o.MaxValues, 0), timing.DefaultMaxValues))
-	g, err := sequitur.Parse(block, sequitur.Options{MaxLen: limit, Terminals: uint64(2*c.bins.Max() + 1)})
+	g, err := sequitur.Parse(block, sequitur.Options{
+		MaxLen: limit, Terminals: uint64(2*c.bins.Max() + 1), Plain: true,
+	})
 	if err != nil {
 		return nil, inBlock(err)
 	}
