@@ -79,7 +79,8 @@ func TestCodecsInputs(t *testing.T) {
 		strings.Count(text, "mean error") != 1 {
 		t.Errorf("printed\n%s", text)
 	}
-	for word := range strings.FieldsSeq("exponential hist grammar entropy entropy-fast zstd lz4 statistics histograms paths") {
+	const words = "exponential hist grammar entropy entropy-fast zstd lz4 statistics histograms paths"
+	for word := range strings.FieldsSeq(words) {
 		if !strings.Contains(text, "  "+word+"\n") {
 			t.Errorf("no %s in\n%s", word, text)
 		}
