@@ -95,7 +95,7 @@ var (
 
 // encoded returns the encoding of a grammar.
 func encoded(symbols ...int) string {
-	enc, _ := orderOf(symbols...).MarshalBinary()
+	enc, _ := orderOf(symbols...).AppendBinary(nil)
 	return string(enc)
 }
 

@@ -216,7 +216,7 @@ func TestPartLimits(t *testing.T) {
 	for i := range 1000 { // in descending order, below
 		g := f
 		g.ranks = "\x02" + uvarint(uint64(2000-2*i)<<2) + "\x00"
-		enc, _ := repeatCall(0, uint64(i+2), barrier).Grammar.MarshalBinary()
+		enc, _ := repeatCall(0, uint64(i+2), barrier).Grammar.AppendBinary(nil)
 		g.grammar = string(enc)
 		sections = append(sections, section{layout.KindShape, uint64(i + 1), g.shape()})
 	}

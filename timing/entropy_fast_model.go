@@ -157,7 +157,8 @@ func (m *fastModel) code(terminal, symbol uint32, phase uint8) (uint32, uint8) {
 func (m *fastModel) begin(terminal uint32) *fastState {
 	n := m.terminals.number(terminal)
 	if n == len(m.states) {
-		m.states = append(m.states, fastState{mean: m.previous << 4, share: evenShare, fine: evenShare, phase: m.newest})
+		m.states = append(m.states,
+			fastState{mean: m.previous << 4, share: evenShare, fine: evenShare, phase: m.newest})
 	}
 	s := &m.states[n]
 	m.state, m.terminal = s, uint64(n)
