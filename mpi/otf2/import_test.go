@@ -73,6 +73,20 @@ func openBytes(data []byte) (*trace.Trace, error) {
 // times that decrease.
 func drawRecords(t *rapid.T, mayGoBack bool) []*Record { return nested(t, drawArchive(t, mayGoBack)) }
 
+// TestProcessors checks that an archive is the same trace however many locations are encoded at once.
+func TestProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rapid.Check(t, func(t *rapid.T) {
+		records := drawRecords(t, false)
+		runtime.GOMAXPROCS(1)
+		want := fed(t, records)
+		runtime.GOMAXPROCS(rapid.IntRange(2, 5).Draw(t, "processors"))
+		if got := fed(t, records); !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes on %d processors, %d on one", len(got), runtime.GOMAXPROCS(0), len(want))
+		}
+	})
+}
+
 // TestRecords makes traces of random records, and the records again, without OTF2's library.
 func TestRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
