@@ -119,10 +119,10 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 		sum := digest(sha256.Sum256(key))
 		if same := byKey[sum]; same != nil {
 			if !merged[sum] {
-				same.cloneColumns()
+				same.cloneShared()
 				merged[sum] = true
 			}
-			s.cloneColumns()
+			s.cloneShared()
 			s = same.merge(s)
 		}
 		byKey[sum] = s
@@ -132,19 +132,19 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 	return ungrouped
 }
 
-// cloneColumns makes columns of s that share no memory with those of other shapes.
-func (s *shape) cloneColumns() {
-	s.rows = slices.Clone(s.rows)
+// cloneShared makes columns and times of s that share no memory with those of other shapes.
+func (s *shape) cloneShared() {
+	s.rows, s.times = slices.Clone(s.rows), s.times.Clone()
 	for i, c := range s.columns {
 		s.columns[i] = c.clone()
 	}
 }
 
-// withoutGroups returns s without what it knows of groups. Its columns share memory
-// with those of s.
+// withoutGroups returns s without what it knows of groups. Its columns and times share
+// memory with those of s.
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
-	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.Clone()}
+	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times}
 	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)),
 		make([]int64, 0, len(s.values))
 	slots := make([]slotRange, 0, len(s.forms))

@@ -229,8 +229,11 @@ func (m *model) summaries(placed []PlacedTimes) layout.Summaries {
 	}
 	var all layout.Summaries
 	for i, s := range m.shapes {
-		own := s.times.Rename(numbers[i])
-		all.Merge(&own)
+		if own := s.times.Rename(numbers[i]); i == 0 {
+			all = own
+		} else {
+			all.Merge(&own)
+		}
 	}
 	for _, p := range placed {
 		for i, s := range m.shapes {

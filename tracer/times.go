@@ -189,7 +189,7 @@ func (l *callStatisticsList) add() {
 
 // snapshot returns what there is so far, as that of a rank.
 func (t *times) snapshot(rank int) *merge.Times {
-	m := t.summarize(rank)
+	m := t.summarize(rank, false)
 	if m == nil {
 		return nil
 	}
@@ -204,15 +204,19 @@ func (t *times) snapshot(rank int) *merge.Times {
 	return m
 }
 
-// summarize returns the statistics, as those of a rank.
-func (t *times) summarize(rank int) *merge.Times {
+// summarize returns the statistics, as those of a rank. At the end, the list frees its chunks as they are read: it is as
+// large as what is made of it.
+func (t *times) summarize(rank int, ends bool) *merge.Times {
 	if t.calls == 0 {
 		return nil
 	}
 	m := merge.Times{Begin: t.begin, End: t.end}
 	m.Durations.Statistics = make([]timing.Statistics, 0, t.statistics.n)
 	m.Gaps.Statistics = make([]timing.Statistics, 0, t.statistics.n)
-	for _, chunk := range t.statistics.chunks {
+	for i, chunk := range t.statistics.chunks {
+		if ends {
+			t.statistics.chunks[i] = nil
+		}
 		for _, s := range chunk {
 			for _, of := range []*timing.Statistics{&s.durations, &s.gaps} {
 				if of.Count > 0 {
@@ -228,7 +232,7 @@ func (t *times) summarize(rank int) *merge.Times {
 
 // finish returns all there is, as that of a rank.
 func (t *times) finish(rank int) *merge.Times {
-	m := t.summarize(rank)
+	m := t.summarize(rank, true)
 	if m == nil {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 type region struct {
 	name   string
 	number uint64
-	plain  *form // of calls without events, nil before the first
 	index  int32 // of the name
+	plain  int32 // number of the form of calls without events, plus one; 0 before the first
 	isCall bool  // calls have its name
 	id     bool  // it is not the first of its name
 }
@@ -29,7 +29,8 @@ type locationRecorder struct {
 	recorder *tracer.Recorder
 	exact    bool
 
-	forms    map[string]*form
+	forms    map[string]*form   // but for those of calls without events, of which there may be one for each region
+	plain    form               // the last of these
 	timed    []*form            // with times of events in calls
 	declared uint64             // forms
 	first    map[string]*region // by name
@@ -170,15 +171,16 @@ func (l *locationRecorder) newForm(name string, events []Record, named, id bool)
 	return f
 }
 
-// formOfCall returns the form of a call of a region.
+// formOfCall returns the form of a call of a region, which is valid until the next call.
 func (l *locationRecorder) formOfCall(g *region, events []Record) *form {
 	if len(events) > 0 || g.id { // several regions have the form
 		return l.formOf(isCall, g.form(), g.name, events, false, g.id)
 	}
-	if g.plain == nil {
-		g.plain = l.newForm(g.name, nil, false, false)
+	if g.plain == 0 {
+		g.plain = l.newForm(g.name, nil, false, false).number + 1
 	}
-	return g.plain
+	l.plain = form{number: g.plain - 1, thread: l.l.thread > 0, inCalls: &noneInCalls}
+	return &l.plain
 }
 
 // record records a call of a form.
