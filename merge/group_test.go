@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // Functions whose ranks are those in a communicator.
@@ -52,6 +53,31 @@ func rings(ranks int, color func(rank int) int, order []int, grouped bool) []Par
 		}
 	}
 	return parts
+}
+
+// TestGroupTimes checks that an accumulator keeps the times of shapes that differ in what they know of groups, and are
+// one in what it writes.
+func TestGroupTimes(t *testing.T) {
+	all := func(int) int { return 0 }
+	parts := append(rings(4, all, []int{0, 1, 2, 3}, true)[:2], rings(4, all, []int{0, 1, 2, 3}, false)[2:]...)
+	var a Accumulator
+	for rank, p := range parts {
+		var s timing.Statistics
+		s.Add(uint32(rank), 7)
+		p.Times = &Times{Durations: timing.Summary{Statistics: []timing.Statistics{s}}}
+		if err := a.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var files [2]bytes.Buffer
+	for i := range files {
+		if err := a.Write(&files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+		t.Error("the second trace differs from the first")
+	}
 }
 
 // traceOf returns the trace of parts, and its size in bytes.

@@ -134,7 +134,7 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 
 // cloneShared makes columns and times of s that share no memory with those of other shapes.
 func (s *shape) cloneShared() {
-	s.rows, s.times = slices.Clone(s.rows), s.times.Clone()
+	s.rows, s.columns, s.times = slices.Clone(s.rows), slices.Clone(s.columns), s.times.Clone()
 	for i, c := range s.columns {
 		s.columns[i] = c.clone()
 	}
@@ -143,8 +143,12 @@ func (s *shape) cloneShared() {
 // withoutGroups returns s without what it knows of groups. Its columns and times share
 // memory with those of s.
 func (s *shape) withoutGroups() *shape {
-	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times}
+	if !s.isGrouped() {
+		u.forms, u.columns, u.values, u.rows = s.forms, s.columns, s.values, s.rows
+		return u
+	}
+	begins := s.begins()
 	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)),
 		make([]int64, 0, len(s.values))
 	slots := make([]slotRange, 0, len(s.forms))

@@ -52,6 +52,7 @@ func (a *Accumulator) Write(w io.Writer) error { return a.WriteContext(context.B
 func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	defer compress.Hold()()
 	defer a.keepEncodings()()
+	a.scratch = scratch{} // of many functions, as much as a tenth of all memory
 	e, err := a.drafted(ctx)
 	if err != nil {
 		return err

@@ -204,8 +204,8 @@ func (t *times) snapshot(rank int) *merge.Times {
 	return m
 }
 
-// summarize returns the statistics, as those of a rank. At the end, the list frees its chunks as they are read: it is as
-// large as what is made of it.
+// summarize returns the statistics, as those of a rank. At the end, the list frees its chunks as they are read: it
+// is as large as what is made of it.
 func (t *times) summarize(rank int, ends bool) *merge.Times {
 	if t.calls == 0 {
 		return nil

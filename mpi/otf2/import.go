@@ -147,7 +147,7 @@ func (g *importer) take(r *Record, plain bool) error {
 const (
 	leastMemory = 512 << 20
 	manyForms   = 1 << 12 // of a location that is not held while the next one is read
-	formMemory  = 2200    // of a form, up to the end of the trace, with what the garbage collector leaves
+	formMemory  = 1700    // of a form, up to the end of the trace, with what the garbage collector leaves
 	pastMemory  = 700     // the same, of a location that has been read
 )
 

@@ -68,7 +68,7 @@ func TestRegionMemory(t *testing.T) {
 	if err := feedRegions(g, 1, regions); err != nil {
 		t.Fatal(err)
 	}
-	if n := (live() - before) / regions; n > 900 {
+	if n := (live() - before) / regions; n > 640 {
 		t.Errorf("a region takes %d bytes until its location ends", n)
 	}
 	in, err := g.finish()

@@ -8,9 +8,14 @@ import (
 	"time"
 )
 
-// TestLimitHeap checks that there is a limit, until more than most of it is in use.
+// TestLimitHeap checks that there is a limit, until more than most of it is in use, and that the heap grows by a part
+// then.
 func TestLimitHeap(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	GrowHeapBy(50)
+	defer GrowHeapBy(0)
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	const limit = 1 << 30
@@ -33,4 +38,7 @@ func TestLimitHeap(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(held)
+	if percent := debug.SetGCPercent(100); percent != 50 {
+		t.Errorf("the heap grows by %d %%", percent)
+	}
 }

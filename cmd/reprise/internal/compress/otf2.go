@@ -64,6 +64,7 @@ func compressArchive(cmd *cobra.Command, path string, o *WriteOptions, times *cl
 	}
 	cli.Impatient.Store(true)
 	defer zstd.Hold()()
+	cli.GrowHeapBy(50)
 	s := ArchiveSummary{Schema: cli.Schema, Input: path, Output: o.Output, Part: o.Part}
 	if s.ArchiveBytes, err = bytesOf(path); err != nil {
 		return cli.FileError(path, err)
