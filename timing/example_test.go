@@ -60,6 +60,28 @@ func ExampleStatistics() {
 	// largest: 60 in rank 1
 }
 
+// The two levels of entropy coding: what a program measures whose messages are larger in every third call.
+func ExampleNewEntropyFast() {
+	for _, level := range []func(epsilon float64) (timing.Codec, error){timing.NewEntropy, timing.NewEntropyFast} {
+		codec, err := level(0.01)
+		if err != nil {
+			panic(err)
+		}
+		e := codec.NewEncoder()
+		for i := range int64(10_000) {
+			took := 20*time.Microsecond + time.Duration(i*i%977)
+			if i%3 == 2 {
+				took *= 4
+			}
+			e.Append(uint32(i%3/2), int64(took)) // which of two calls, and how long it took
+		}
+		fmt.Println(codec.Name(), len(e.AppendBlock(nil)), "bytes")
+	}
+	// Output:
+	// entropy,epsilon=0.01 1969 bytes
+	// entropy-fast,epsilon=0.01 1981 bytes
+}
+
 func ExampleNewWriter() {
 	exact, err := timing.NewCodec("lossless,compressor=zstd")
 	if err != nil {
