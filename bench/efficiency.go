@@ -46,7 +46,7 @@ func reportEfficiency(w io.Writer, dir string) error {
 			return err
 		}
 	}
-	if err := c.writeProgram("stencil", programs.Stencil2D(32, 32, 120_000)); err != nil {
+	if err := c.writeProgram("stencil", programs.Stencil2D(32, 32, 120_000).Timed()); err != nil {
 		return err
 	}
 	return c.whyRows(w, "stencil", false, whys)
