@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// An attempt is a trial that a search makes in another goroutine, ahead of what comes before it: what it finds holds if
-// it would find the same with what is left of the budget then.
+// An attempt is a trial that a search makes in another goroutine, ahead of what comes before it. Its result holds if the
+// budget that is left then would give the same.
 type attempt struct {
 	of     search
 	began  int64 // budget

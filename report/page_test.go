@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/must"
@@ -118,6 +119,23 @@ func TestWriteCancelled(t *testing.T) {
 	if err := report.Write(ctx, &out, program(t, programs.Stencil2D(3, 3, 5)),
 		report.Options{}); err != cause || out.Len() > 0 {
 		t.Errorf("error %v, %d bytes", err, out.Len())
+	}
+}
+
+// TestProcessors checks that a page is the same on 1 to 5 processors, which open ranks, pack times and find messages
+// at once.
+func TestProcessors(t *testing.T) {
+	tr := testtrace.Recorded(t, "messages.exact")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := render(t, tr, report.Options{})
+	if !bytes.Contains(want, []byte(`"arrows":"`)) {
+		t.Error("the page has no messages")
+	}
+	for n := 2; n <= 5; n++ {
+		runtime.GOMAXPROCS(n)
+		if !bytes.Equal(render(t, testtrace.Recorded(t, "messages.exact"), report.Options{}), want) {
+			t.Errorf("another page on %d processors", n)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 	counting                 // bits of the count
 	terminal                 // bits of the number of the terminal that a symbol begins with
 	fresh                    // bits of how far a new terminal is from the one that was new before
-	longer                   // whether a symbol is a rule that begins with what is known of it
+	longer                   // whether a longer rule that begins with the terminal, or rule, is meant
 	which                    // bits of the number of this rule among those that do
 	decisions
 )
@@ -62,7 +62,7 @@ type modelRule struct {
 	depth uint32    // of rules that begin with one another below it
 }
 
-// Steps by which a grammar is told.
+// Steps in which a grammar is coded.
 const (
 	stepSymbol = iota
 	stepRule

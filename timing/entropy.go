@@ -175,19 +175,8 @@ func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 		w.End("values")
 		return d, w.Err()
 	}
-	at := w.Offset()
-	least := w.Varint("least")
-	if limit := int64(c.bins.Max()) + 1; least < -limit || least > limit {
-		w.Corrupt(at, "least", "symbol %d of %d", least, limit)
-	}
-	d.least = int32(least)
-	at = w.Offset()
-	low := w.Byte("low")
-	d.low = int(low & (1<<lowBits - 1))
-	first := low >> lowBits
-	if d.low > maxLow || first >= bins.Phases || first > 0 && !c.phased() {
-		w.Corrupt(at, "low", "%#x is more than %d lines and a phase", low, maxLow)
-	}
+	var first uint8
+	d.least, d.low, first = c.decodeHead(&w, "low", 0, maxLow)
 	number := w.String("symbols")
 	d.offset = w.Offset() - len(number)
 	w.End("symbols")
@@ -199,6 +188,23 @@ func (c *entropyCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 	d.model.reset(d.left, d.low*lowLevels, c.fine, first, nil)
 	d.model.coder.Read(number)
 	return d, nil
+}
+
+// decodeHead returns the least symbol of a block, a number from least to most that a field has, and the phase of
+// terminals that are new in it.
+func (c *entropyCodec) decodeHead(w *wire.Decoder, field string, least, most int) (symbol int32, n int, first uint8) {
+	at := w.Offset()
+	s := w.Varint("least")
+	if limit := int64(c.bins.Max()) + 1; s < -limit || s > limit {
+		w.Corrupt(at, "least", "symbol %d of %d", s, limit)
+	}
+	at = w.Offset()
+	b := w.Byte(field)
+	n, first = int(b&(1<<lowBits-1)), b>>lowBits
+	if n < least || n > most || first >= bins.Phases || first > 0 && !c.phased() {
+		w.Corrupt(at, field, "%#x is no number from %d to %d and a phase", b, least, most)
+	}
+	return int32(s), n, first
 }
 
 type entropyDecoder struct {

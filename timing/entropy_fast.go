@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -77,20 +76,9 @@ func (c *fastCodec) NewDecoder(block []byte, o Options) (Decoder, error) {
 		w.End("values")
 		return d, w.Err()
 	}
+	var first uint8
+	d.least, d.levels, first = c.decodeHead(&w, "levels", 1, maxNibblesOf)
 	at := w.Offset()
-	least := w.Varint("least")
-	if limit := int64(c.bins.Max()) + 1; least < -limit || least > limit {
-		w.Corrupt(at, "least", "symbol %d of %d", least, limit)
-	}
-	d.least = int32(least)
-	at = w.Offset()
-	head := w.Byte("levels")
-	d.levels = int(head & (1<<lowBits - 1))
-	first := head >> lowBits
-	if d.levels < 1 || d.levels > maxNibblesOf || first >= bins.Phases || first > 0 && !c.phased() {
-		w.Corrupt(at, "levels", "%#x is no number of nibbles and a phase", head)
-	}
-	at = w.Offset()
 	d.reader.state = w.Uvarint("state")
 	if w.Err() == nil && (d.reader.state < ansLow || d.reader.state >= ansHigh) {
 		w.Corrupt(at, "state", "%d", d.reader.state)

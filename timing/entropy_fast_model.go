@@ -24,7 +24,7 @@ type fastModel struct {
 	intervals []interval // written
 	words     []uint32   // scratch of their coding
 
-	lines  []nibble // by a hash of their context and prefix, of which they have a tag
+	lines  []nibble // by a hash of their context and prefix; a tag has further bits of it
 	shift  uint     // of a hash to the index of a line
 	levels int      // nibbles of a symbol without its fine bits
 	fine   int      // low bits of a symbol that are no context
@@ -237,7 +237,7 @@ func (m *fastModel) alone(b *nibble, x uint32) uint32 {
 	return x
 }
 
-// mixed codes a number after a prefix, of which the nibble own knows what is known of the terminal.
+// mixed codes a number after a prefix. The nibble own predicts it from the terminal alone.
 func (m *fastModel) mixed(own *nibble, prefix uint64, x uint32) uint32 {
 	loop := m.find(m.loop, prefix, own)
 	var follow *nibble

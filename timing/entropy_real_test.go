@@ -134,7 +134,8 @@ func TestEntropyFastReal(t *testing.T) {
 		for run, n := range values {
 			slow, fast := float64(bits[0][run])/float64(n), float64(bits[1][run])/float64(n)
 			t.Logf("%s %s: %.3f bits per value, fast %.3f: %+.1f %%", run, column, slow, fast, 100*(fast/slow-1))
-			if most := map[bool]float64{false: 1.09, true: 1.18}[column == "interval"]; n >= 50_000 && fast > most*slow {
+			most := map[bool]float64{false: 1.09, true: 1.18}[column == "interval"]
+			if n >= 50_000 && fast > most*slow {
 				t.Errorf("%s %s: more than %.2f times as large", run, column, most)
 			}
 		}

@@ -97,7 +97,7 @@ type interval uint32
 
 const ansBits = 15
 
-// mixed returns the interval of x of two predictions, each of which then learns it, as w does.
+// mixed returns the interval that two predictions give x. The share w learns from it.
 func mixed(a, b *nibble, w *share, x uint32) interval {
 	wa := uint64(*w)
 	wb := oneShare - wa

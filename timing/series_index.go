@@ -52,8 +52,8 @@ func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
 	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }
 
-// Concurrent makes the builder, which has no calls yet, encode each complete block in another goroutine, while calls are
-// appended to the next one. The series is the same. The codecs must allow it.
+// Concurrent makes the builder, which has no calls yet, encode each complete block in another goroutine, while calls
+// are appended to the next one. The series is the same. The codecs must allow it.
 func (b *SeriesBuilder) Concurrent() { b.concurrent = true }
 
 // Size returns how many bytes the blocks take that are complete. A concurrent builder leaves the last of them out.
@@ -84,7 +84,7 @@ func (b *SeriesBuilder) Append(terminal uint32, start, duration int64) {
 	}
 }
 
-// encode encodes a block of which the encoder has nothing.
+// encode encodes a block whose calls the encoder does not have yet.
 func (b *SeriesBuilder) encode(block []timedCall) {
 	b.encoder.grow(len(block))
 	for _, c := range block {

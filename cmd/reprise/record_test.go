@@ -45,8 +45,8 @@ func recorder(t *testing.T, m *mpitest.MPI, flags []string, line ...string) *exe
 	return cmd
 }
 
-// outcome runs a process to its end, once more if it launches ranks of which the launcher says
-// that they ended without MPI_Finalize, which need not be so.
+// outcome runs a process to its end. If its launcher says that a rank ended without MPI_Finalize, which need not be
+// so, it runs it once more.
 func outcome(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	again := *cmd

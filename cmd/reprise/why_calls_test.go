@@ -15,7 +15,8 @@ func TestWhyCalls(t *testing.T) {
 	for function, want := range map[string]string{"read": " in recorded calls.", "MPI_Barrier": " in MPI."} {
 		var calls []testtrace.Call
 		for i := range int64(5) {
-			calls = append(calls, testtrace.Call{Function: cst.Function{Name: function}, Start: 1000 * i, Duration: 900})
+			calls = append(calls,
+				testtrace.Call{Function: cst.Function{Name: function}, Start: 1000 * i, Duration: 900})
 		}
 		file := testtrace.RecordFile(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls})
 		writeFile(t, "run.rpz", string(file))

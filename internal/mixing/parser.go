@@ -28,6 +28,7 @@ type openMember struct {
 type openBlock struct {
 	mixedReader
 	in      wire.Decoder
+	size    int    // of it
 	at      int    // where its bits begin
 	members uint64 // that are not read yet
 }
@@ -57,7 +58,7 @@ func (p *Parser) Held() int {
 	if p.block == nil {
 		return 0
 	}
-	return placeSize * len(p.block.table.places)
+	return placeSize*len(p.block.table.places) + p.block.size
 }
 
 // Parse reads the next block. An error from Parse is a [*wire.Error], and there are no members then.
@@ -74,7 +75,7 @@ func (p *Parser) Parse(data []byte) error {
 
 // Begin begins the next block, and retains data until it is read. An error from Begin is a [*wire.Error].
 func (p *Parser) Begin(data []byte) error {
-	b := &openBlock{in: wire.NewDecoder("sequitur", data)}
+	b := &openBlock{in: wire.NewDecoder("sequitur", data), size: len(data)}
 	d := &b.in
 	at := d.Offset()
 	head := d.Uvarint("table")

@@ -29,7 +29,7 @@ type locationRecorder struct {
 	recorder *tracer.Recorder
 	exact    bool
 
-	forms    map[string]*form   // but for those of calls without events, of which there may be one for each region
+	forms    map[string]*form   // without those of calls without events: each region may have one
 	plain    form               // the last of these
 	timed    []*form            // with times of events in calls
 	declared uint64             // forms
