@@ -49,6 +49,8 @@ type RankProfile struct {
 	OutsideError Nanoseconds `json:"outside_error_ns"`
 
 	Functions []RankFunction `json:"functions,omitzero"` // those of most time first
+
+	wait Nanoseconds // in MPI_Finalize for the last rank, in Time
 }
 
 // A RankFunction is how long the calls of a function take on a rank.
@@ -146,7 +148,7 @@ func (r *RankProfile) setRun(run *RunTimes, of *runSpan) {
 	}
 	wait := Nanoseconds(0)
 	if left {
-		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.Error
+		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.Error+Nanoseconds(of.endOff)
 	}
 	gap, call := (of.gaps.low+of.gaps.high)/2, (of.calls.low+of.calls.high)/2
 	if math.IsInf(float64(gap+call), 1) {
@@ -160,6 +162,7 @@ func (r *RankProfile) setRun(run *RunTimes, of *runSpan) {
 		}
 	}
 	r.Time = max(0, r.Time-both-call, inRun-call) + wait
+	r.wait = wait
 	r.Error += off + (of.calls.high-of.calls.low)/2
 	r.Outside, r.OutsideError = max(0, r.Outside-gap), r.OutsideError+(of.gaps.high-of.gaps.low)/2
 	if r.Span = max(0, r.Span-both-gap-call+wait); !math.IsInf(float64(r.Outside), 1) {

@@ -142,13 +142,15 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 		return nil, nil
 	}
 	return &RunTimes{Run: Nanoseconds(elapsed(all.begin, all.end)), Startup: Nanoseconds(elapsed(all.first, all.begin)),
-		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Error: Nanoseconds(all.off), Begin: all.begin}, nil
+		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Begin: all.begin,
+		Error: Nanoseconds(max(all.off, all.endOff))}, nil
 }
 
 // A runSpan is when ranks made their first call, the run began and ended for them, and their last call ended.
 type runSpan struct {
 	first, begin, end, last int64   // begin is −2⁶³ without MPI_Init
-	off                     float64 // how far these may be off, in nanoseconds
+	off                     float64 // how far the begin may be off, in nanoseconds; where sums are kept, any of these
+	endOff                  float64 // how far the end may be off, but for the sum of MPI_Finalize where that is kept
 
 	// What is before MPI_Init, with the gap before it, and after MPI_Finalize.
 	gaps, calls interval
@@ -157,7 +159,8 @@ type runSpan struct {
 // add adds another rank.
 func (s *runSpan) add(o *runSpan) {
 	s.first, s.begin = min(s.first, o.first), max(s.begin, o.begin)
-	s.end, s.last, s.off = max(s.end, o.end), max(s.last, o.last), max(s.off, o.off)
+	s.end, s.last = max(s.end, o.end), max(s.last, o.last)
+	s.off, s.endOff = max(s.off, o.off), max(s.endOff, o.endOff)
 }
 
 // A shapeRun is the calls in the run of the ranks of a shape, and how long those before MPI_Init and after
@@ -329,7 +332,7 @@ func (f *runFinder) kept(of *layout.RankTime, shape shapeRun) *runSpan {
 	if begin, err := t.Begin(); err == nil && begin != 0 { // as [Times.newEstimate] has it
 		s.first = of.Begin
 	}
-	s.last = wire.AddTimes(s.first, of.Span.Middle())
+	s.endOff, s.last = s.off, wire.AddTimes(s.first, of.Span.Middle())
 	s.end, s.gaps, s.calls = s.last, shape.gapsAround, shape.callsAround
 	in := func(is func(function string) bool, around, each interval) int64 {
 		sum := interval{}
@@ -374,6 +377,9 @@ func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
 		if err := c.endOfStartup(calls, s); err != nil {
 			return nil, err
 		}
+	}
+	if calls.Finalized && c.Guarantee() != timing.Exact { // which begins when the run ends
+		s.endOff = c.startsOff()
 	}
 	return s, c.addAround(calls, s)
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"math"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
@@ -129,6 +130,11 @@ func TestRankInRun(t *testing.T) {
 				t.Errorf("%s: rank %d is in calls for %v ± %v and outside for %v ± %v, want %v", times, i, r.Time,
 					r.Error, r.Outside, r.OutsideError, want)
 			}
+		}
+		all := &Imbalance{}
+		if err := all.addRanks(t.Context(), of, p, Options{}); times == testtrace.Statistics &&
+			(err != nil || math.Abs(float64(all.Total-20e6)) > float64(all.Error)+1) || all.Total > 50e6 {
+			t.Errorf("%s: %v ± %v in calls that are neither startup nor shutdown, want 20 ms", times, all.Total, all.Error)
 		}
 	}
 }

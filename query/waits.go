@@ -17,7 +17,7 @@ type Imbalance struct {
 	// by statistics of all ranks together, and their wait time is an upper bound.
 	Exact bool `json:"exact"`
 
-	Total Nanoseconds `json:"time_ns"`       // in all calls
+	Total Nanoseconds `json:"time_ns"`       // in all calls, but for startup and shutdown
 	Error Nanoseconds `json:"time_error_ns"` // how far Total may be off
 
 	// Sites are those of most wait time first: none if the question is about some ranks, which
@@ -125,7 +125,7 @@ func (a *Imbalance) addRanks(ctx context.Context, times *Times, p *Profile, o Op
 	}
 	a.Functions, a.Slowest, a.Overlapping = b.Functions, b.Slowest(), overlapping(b.Ranks)
 	for _, r := range b.Ranks {
-		a.Total, a.Error = a.Total+r.Time, a.Error+r.Error
+		a.Total, a.Error = a.Total+r.Time-r.wait, a.Error+r.Error // MPI_Finalize is no site of the run
 	}
 	return nil
 }
