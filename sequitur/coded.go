@@ -42,7 +42,8 @@ func (g *Grammar) coded() []byte {
 	}
 	m := newModel(uint64(len(g.symbols)), uint64(len(terminals)))
 	out := wire.AppendUvarint([]byte{codedMark}, uint64(len(g.symbols)))
-	m.Write(wire.AppendUvarint(out, uint64(len(terminals))))
+	out = wire.AppendUvarint(out, uint64(len(terminals)))
+	m.Write(nil)
 	for path := []openBody{g.open(uint32(len(g.ends) - 1))}; ; {
 		b := &path[len(path)-1]
 		n, depth := int(b.at-b.begin), len(path)-1
@@ -50,7 +51,9 @@ func (g *Grammar) coded() []byte {
 		case m.ends(n, depth, b.at == b.end) && b.rule != made || m.bad:
 			return nil
 		case b.at == b.end && depth == 0:
-			if out = m.Finish(); !mayCode(len(out), uint64(len(g.symbols))) {
+			coded := m.Finish()
+			out = append(wire.AppendUvarint(out, uint64(len(coded))), coded...)
+			if !mayCode(len(out), uint64(len(g.symbols))) {
 				return nil
 			}
 			return out
@@ -82,11 +85,15 @@ func (p *parser) coded() {
 		p.Corrupt(at, "symbols", "none")
 	}
 	terminals := p.UvarintMax("terminals", min(symbols, uint64(MaxSymbol)+1))
-	bytes := len(p.Since(0)) + p.Rest()
-	switch data := p.Bytes("coded", p.Rest()); {
-	case p.Err() != nil:
-	case !mayCode(bytes, symbols):
+	length := p.Uvarint("bytes") // as what is left of one grammar may be what another is coded as
+	if bytes := len(p.Since(0)) + p.Rest(); p.Err() == nil && !mayCode(bytes, symbols) {
 		p.Limit(at, "symbols", "%d in %d bytes", symbols, bytes)
+	}
+	rest := p.Rest()
+	switch data := p.Bytes("coded", int(min(length, math.MaxInt))); {
+	case p.Err() != nil:
+	case length < uint64(rest):
+		p.Corrupt(at, "bytes", "%d of %d", length, rest)
 	case terminals == 0:
 		p.Corrupt(at, "terminals", "none")
 	default:

@@ -93,6 +93,20 @@ func TestCodedGrammars(t *testing.T) {
 	})
 }
 
+// TestCodedCut checks that no beginning of what a grammar is coded as is taken for another, but for the first byte,
+// which is the empty grammar. All but one of the bytes that code the first of these would do for another grammar.
+func TestCodedCut(t *testing.T) {
+	for _, in := range [][]Symbol{{0, 1, 2, 0, 1, 0}, streams.NearMiss(1000, 20, 7)} {
+		enc := build(in).coded()
+		for n := 2; n < len(enc); n++ { // bytes
+			var g Grammar
+			if err := g.UnmarshalBinary(enc[:n]); err == nil {
+				t.Errorf("%d of %d bytes are taken for %v", n, len(enc), &g)
+			}
+		}
+	}
+}
+
 // TestCodedErrors checks bytes that are not what is written.
 func TestCodedErrors(t *testing.T) {
 	enc := build(streams.NearMiss(1000, 20, 7)).coded()
@@ -126,12 +140,12 @@ func TestCodedErrors(t *testing.T) {
 	}{
 		{"Nothing", []byte{codedMark, 0}, ErrCorrupt},
 		{"Cut", enc[:2], io.ErrUnexpectedEOF},
-		{"NoTerminals", []byte{codedMark, 2, 0}, ErrCorrupt},
+		{"NoTerminals", []byte{codedMark, 2, 0, 0}, ErrCorrupt},
 		{"ManyTerminals", []byte{codedMark, 2, 3}, ErrCorrupt},
 		{"ManySymbols", append(many, make([]byte, 1000)...), ErrLimit},
 		{"Trailing", append(bytes.Clone(enc), 1), ErrCorrupt},
 		{"MoreSymbols", append([]byte{codedMark, enc[1] + 1}, enc[2:]...), ErrCorrupt},
-		{"Larger", append(build([]Symbol{1}).coded(), 0), ErrCorrupt}, // than the plain form
+		{"Larger", build([]Symbol{1}).coded(), ErrCorrupt}, // than the plain form
 	} {
 		var g Grammar
 		err := g.UnmarshalBinary(tt.data)

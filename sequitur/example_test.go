@@ -22,7 +22,7 @@ func ExampleBuilder() {
 	fmt.Println(g.Len(), "symbols,", g.Rules(), "rules,", len(enc), "bytes")
 	// Output:
 	// S → ((1 2)^10 3)^1000
-	// 21000 symbols, 3 rules, 10 bytes
+	// 21000 symbols, 3 rules, 11 bytes
 }
 
 func ExampleBuilder_AppendSeq() {
