@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -132,11 +133,19 @@ func testNumbers(t *testing.T, m *mpitest.MPI, source string, args ...string) {
 	}
 	path := func(times string) string { return filepath.Join(dir, times+".rpz") }
 	line := m.Launch(4, m.Build(t, source), args...)
-	if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw},
-		line...)); r.status != 0 {
-		t.Fatalf("%+v", r)
+	var want truth
+	for again := 9; ; again-- { // a busy machine may want some runs
+		if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw},
+			line...)); r.status != 0 {
+			t.Fatalf("%+v", r)
+		}
+		if want = truthOf(t, path("exact")); again == 0 || want.startsQuietly() {
+			break
+		}
+		if err := errors.Join(os.RemoveAll(raw), os.Mkdir(raw, 0o755)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	want := truthOf(t, path("exact"))
 	for _, times := range []string{"exact", "all", "entropy", "histograms", "paths", "statistics"} {
 		t.Run(times, func(t *testing.T) {
 			if times != "exact" {
