@@ -2,10 +2,16 @@ package query
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // TestRunTimes checks the times of a run of two ranks, by what is kept of them, and without times.
@@ -132,9 +138,53 @@ func TestRankInRun(t *testing.T) {
 			}
 		}
 		all := &Imbalance{}
-		if err := all.addRanks(t.Context(), of, p, Options{}); times == testtrace.Statistics &&
-			(err != nil || math.Abs(float64(all.Total-20e6)) > float64(all.Error)+1) || all.Total > 50e6 {
-			t.Errorf("%s: %v ± %v in calls that are neither startup nor shutdown, want 20 ms", times, all.Total, all.Error)
+		if err := all.addRanks(t.Context(), of, p, Options{}); err != nil ||
+			math.Abs(float64(all.Total-20e6)) > float64(all.Error)+1 || all.Error > 10e6 {
+			t.Errorf("%s: %v ± %v in calls of neither startup nor shutdown, want 20 ms", times, all.Total, all.Error)
 		}
 	}
+}
+
+// TestEndOfRun checks that what ranks spend in calls of a run is as far off as is said, where the run ends with a start
+// that is not exact: by how long a rank waits in MPI_Finalize for the last.
+func TestEndOfRun(t *testing.T) {
+	bins := must.Get(timing.NewExponential(0.1))
+	rapid.Check(t, func(rt *rapid.T) {
+		c := must.Get(timing.NewSeriesCodec(bins, bins, timing.Gaps))
+		if rapid.Bool().Draw(rt, "starts") {
+			c.Starts = 10_000
+		}
+		ends, inCalls := make([]int64, 2), make([]int64, 2)
+		var parts []merge.Part
+		for rank := range ends {
+			r, now := must.Get(tracer.New(tracer.Options{Series: c})), int64(0)
+			call := func(function string, gap, duration int64) {
+				of := testtrace.MPICall(function)
+				r.CallAt(r.Declare(of.Function), now+gap, duration, of.Args...)
+				now += gap + duration
+			}
+			call("MPI_Init", 0, 1e6)
+			for range rapid.IntRange(1, 5).Draw(rt, "calls") {
+				duration := rapid.Int64Range(0, 1e6).Draw(rt, "duration")
+				call("MPI_Barrier", rapid.Int64Range(0, 30e6).Draw(rt, "gap"), duration)
+				inCalls[rank] += duration
+			}
+			ends[rank] = now + 1000
+			call("MPI_Finalize", 1000, 1e6)
+			parts = append(parts, r.Finish(rank))
+		}
+		tr := testtrace.Write(t, merge.Run{Ranks: len(ends)}, parts)
+		times := must.Get(OpenTimes(tr))
+		b := must.Get(times.ByRank(t.Context(), must.Get(OpenProfile(t.Context(), tr, Options{})), false, Options{}))
+		run := float64(slices.Max(ends) - 1e6)
+		if off := math.Abs(float64(b.Run.Run) - run); off > 2*float64(b.Run.Error)+1 { // its begin and its end
+			rt.Fatalf("the run takes %v, each end ± %v, not %v", b.Run.Run, b.Run.Error, run)
+		}
+		for rank, r := range b.Ranks {
+			want := float64(inCalls[rank] + slices.Max(ends) - ends[rank])
+			if off := math.Abs(float64(r.Time) - want); off > float64(r.Error)+1 {
+				rt.Fatalf("rank %d is in calls for %v ± %v, not %v", rank, r.Time, r.Error, want)
+			}
+		}
+	})
 }

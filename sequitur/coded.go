@@ -6,8 +6,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// The coded form begins with a byte 0, behind which the plain form has nothing. It may have as many symbols as
-// this for each of its bytes, and so many more, so that a reader takes memory and time in proportion to bytes.
+// The coded form begins with a byte 0, behind which the plain form has nothing. It has its length: without its last
+// bytes, a code may be that of another grammar. It may have as many symbols as this for each of its bytes, and so many
+// more, so that a reader takes memory and time in proportion to bytes.
 const (
 	codedMark      = 0
 	symbolsPerByte = 16
@@ -85,17 +86,18 @@ func (p *parser) coded() {
 		p.Corrupt(at, "symbols", "none")
 	}
 	terminals := p.UvarintMax("terminals", min(symbols, uint64(MaxSymbol)+1))
-	length := p.Uvarint("bytes") // as what is left of one grammar may be what another is coded as
-	if bytes := len(p.Since(0)) + p.Rest(); p.Err() == nil && !mayCode(bytes, symbols) {
-		p.Limit(at, "symbols", "%d in %d bytes", symbols, bytes)
+	if p.Err() == nil && terminals == 0 {
+		p.Corrupt(at, "terminals", "none")
 	}
-	rest := p.Rest()
+	length := p.Uvarint("bytes")
+	all, rest := len(p.Since(0))+p.Rest(), p.Rest()
+	if p.Err() == nil && !mayCode(all, symbols) {
+		p.Limit(at, "symbols", "%d in %d bytes", symbols, all)
+	}
 	switch data := p.Bytes("coded", int(min(length, math.MaxInt))); {
 	case p.Err() != nil:
-	case length < uint64(rest):
+	case len(data) < rest:
 		p.Corrupt(at, "bytes", "%d of %d", length, rest)
-	case terminals == 0:
-		p.Corrupt(at, "terminals", "none")
 	default:
 		m := newModel(symbols, terminals)
 		m.Read(data)

@@ -93,12 +93,12 @@ func TestCodedGrammars(t *testing.T) {
 	})
 }
 
-// TestCodedCut checks that no beginning of what a grammar is coded as is taken for another, but for the first byte,
-// which is the empty grammar. All but one of the bytes that code the first of these would do for another grammar.
+// TestCodedCut checks that no beginning of a coded grammar is taken for another one, but for the first byte, which is
+// the empty grammar. Without its last byte, the code of the first of these is that of a grammar.
 func TestCodedCut(t *testing.T) {
 	for _, in := range [][]Symbol{{0, 1, 2, 0, 1, 0}, streams.NearMiss(1000, 20, 7)} {
 		enc := build(in).coded()
-		for n := 2; n < len(enc); n++ { // bytes
+		for n := 2; n < len(enc); n++ {
 			var g Grammar
 			if err := g.UnmarshalBinary(enc[:n]); err == nil {
 				t.Errorf("%d of %d bytes are taken for %v", n, len(enc), &g)
@@ -140,7 +140,7 @@ func TestCodedErrors(t *testing.T) {
 	}{
 		{"Nothing", []byte{codedMark, 0}, ErrCorrupt},
 		{"Cut", enc[:2], io.ErrUnexpectedEOF},
-		{"NoTerminals", []byte{codedMark, 2, 0, 0}, ErrCorrupt},
+		{"NoTerminals", []byte{codedMark, 2, 0}, ErrCorrupt},
 		{"ManyTerminals", []byte{codedMark, 2, 3}, ErrCorrupt},
 		{"ManySymbols", append(many, make([]byte, 1000)...), ErrLimit},
 		{"Trailing", append(bytes.Clone(enc), 1), ErrCorrupt},

@@ -29,10 +29,10 @@ func (w truth) computing() (ranks []float64, time, before float64) {
 	return ranks, float64(end - begin), float64(begin - first)
 }
 
-// startsQuietly reports whether the machine left ranks alone behind MPI_Init, where they only ask for communicators: gaps
-// there are less than a fortieth of what one computes at most. A part of them is before the last rank returns from
-// MPI_Init, where the run begins. Which part, is in no sum of the rank: it is estimated by the mean of all, which is
-// stretched at most twice.
+// startsQuietly reports whether no rank was held up between MPI_Init and the calls of communicators that follow: its
+// gaps there are less than a fortieth of what one rank computes at most. The run begins when the last rank returns
+// from MPI_Init. Which part of these gaps is before that, is estimated from their mean on all ranks, stretched at most
+// twice: no sum of a rank tells it.
 func (w truth) startsQuietly() bool {
 	ranks, _, _ := w.computing()
 	for _, calls := range w.calls {
