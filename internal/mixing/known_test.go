@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // TestTrial checks that the blocks of a trial are those of [Append], and that they take less work, as the first form is
@@ -57,6 +60,9 @@ func TestRival(t *testing.T) {
 				t.Fatalf("a trial that is its rival is in vain, or differs")
 			}
 		}
+		if rival.w.halfLen == 0 { // no item ends where half of the symbols do
+			return
+		}
 		all, left := Work(1<<40), Work(1<<40)
 		if _, ok := Try(context.Background(), members, a, Rival{rival, false, 0}, &all); !ok {
 			t.Fatal("not tried")
@@ -66,4 +72,29 @@ func TestRival(t *testing.T) {
 			t.Fatalf("%v: a trial in vain takes %d, and %d to its end", ok, 1<<40-left, 1<<40-all)
 		}
 	})
+}
+
+// TestRivalOfRun checks that a trial is not in vain that has all its symbols in one item, as they are alike but for
+// values: what is coded behind the half of them is a half of it.
+func TestRivalOfRun(t *testing.T) {
+	const n = 1000
+	var calls, run sequitur.Builder
+	values := make([]uint32, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range values {
+		values[i] = r.Uint32N(4)
+		calls.AppendRun(values[i], 1)
+	}
+	run.AppendRun(0, n)
+	rival, ok := Try(context.Background(), membersOf(calls.Finish()), Plain(4), Rival{}, nil)
+	if !ok {
+		t.Fatal("not tried")
+	}
+	a := Plain(1)
+	a.Values, a.Streams = [][]int64{{0, 1, 2, 3}}, [][]int{{0}}
+	members := []Member{{Grammar: run.Finish(), Streams: [][]uint32{values}}}
+	trial, ok := Try(context.Background(), members, a, Rival{rival, true, n / 32}, nil)
+	if !ok || trial.Len() > rival.Len()+n/32 {
+		t.Errorf("a run of values is in vain beside %d bytes: %+v", rival.Len(), trial)
+	}
 }

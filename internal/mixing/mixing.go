@@ -93,7 +93,7 @@ func Try(ctx context.Context, members []Member, a Alphabet, rival Rival, left *W
 		t.w.half = wire.AddSat(t.w.half, m.Grammar.Len())
 	}
 	t.w.half, t.w.mostHalf = (t.w.half+1)/2, math.MaxInt
-	if rival.Limited {
+	if rival.Limited && rival.Trial.w.halfLen > 0 {
 		t.w.mostHalf = rival.Trial.w.halfLen + rival.More
 	}
 	p := t.w.parts(maxItems)
@@ -159,8 +159,8 @@ type mixedWriter struct {
 	known     []coding
 	foreseen  []measured // of forms that are to be measured
 
-	// How many bytes are coded after half of the symbols, and may be so that the block is coded to its end. Half is 0
-	// where nobody asks.
+	// How many bytes are coded after half of the symbols, 0 if an item goes from before the half far beyond it, and may
+	// be so that the block is coded to its end. Half is 0 where nobody asks.
 	half              uint64
 	halfLen, mostHalf int
 }
@@ -401,7 +401,8 @@ func (w *mixedWriter) code(p *part, size int) coding {
 			if w.half == 0 || symbols >= w.half {
 				continue
 			}
-			if symbols = wire.AddSat(symbols, lengthOf(x[k:k+1])); symbols >= w.half {
+			symbols = wire.AddSat(symbols, lengthOf(x[k:k+1]))
+			if symbols >= w.half && symbols <= wire.AddSat(w.half, w.half/8) { // an item may be of many, even of all
 				w.halfLen = m.Len()
 			}
 		}
