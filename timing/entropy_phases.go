@@ -37,9 +37,9 @@ func choosesPhase(values uint32) bool {
 }
 
 const (
-	phaseWindow  = 64 // recent values of a terminal by which its phase is chosen
-	newBinBits   = 8  // what a value takes that is in another bin than those before
-	leastSavings = 8  // the part of what values take that another phase has to save
+	phaseWindow  = 128 // recent values of a terminal by which its phase is chosen
+	newBinBits   = 2   // what a value takes that is in another bin than those before
+	leastSavings = 8   // the part of what values take that another phase has to save
 )
 
 // bestPhase returns the phase in which the recent values of a terminal take the fewest bits, if it has so many values
