@@ -17,13 +17,8 @@ import (
 // it learns from the block itself, so that a block has no tables.
 type entropyCodec struct {
 	binned
-	fine   uint // low bits of symbols that are no context
-	phases phased
+	fine uint // low bits of symbols that are no context, 0 of bins that have phases
 }
-
-// phased reports whether bins have phases: narrower ones than those that are a context do not, as values spread over
-// more of them, and tables of bins are large.
-func (c *entropyCodec) phased() bool { return c.fine == 0 }
 
 // coarseEpsilon is the relative error from which on bins are wide enough to be a context.
 const coarseEpsilon = 1.0 / 16
@@ -35,7 +30,7 @@ func NewEntropy(epsilon float64) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &entropyCodec{binned: b, phases: newPhased(b.bins)}
+	c := &entropyCodec{binned: b}
 	for math.Ldexp(epsilon, int(c.fine)) < coarseEpsilon {
 		c.fine++
 	}

@@ -20,7 +20,7 @@ func NewEntropyFast(epsilon float64) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &fastCodec{entropyCodec{binned: b, phases: newPhased(b.bins)}}
+	c := &fastCodec{entropyCodec{binned: b}}
 	for math.Ldexp(epsilon, int(c.fine)) < coarseEpsilon {
 		c.fine++
 	}

@@ -16,28 +16,29 @@ const groupLen = 128
 
 // binned is what the codecs of bins have in common.
 type binned struct {
-	bins *bins.Bins
-	name string
+	bins   *bins.Bins // in phase 0
+	phases phased
+	name   string
 }
 
 // newBinned returns it, for a codec with the parameter epsilon and others.
 func newBinned(name string, epsilon float64) (binned, error) {
 	b, err := bins.New(epsilon)
-	return binned{b, fmt.Sprintf("%s,epsilon=%g", name, epsilon)}, err
+	if err != nil {
+		return binned{}, err
+	}
+	return binned{b, newPhased(b), fmt.Sprintf("%s,epsilon=%g", name, epsilon)}, nil
 }
+
+// phased reports whether bins have phases: narrow ones do not, as values spread over more of them, and tables of bins
+// are large.
+func (c *binned) phased() bool { return c.bins.Epsilon() >= coarseEpsilon }
 
 func (c *binned) Name() string         { return c.name }
 func (c *binned) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 
 // An exponentialCodec is that of NewExponential.
-type exponentialCodec struct {
-	binned
-	phases phased
-}
-
-// phased reports whether bins have phases: those of a small error rarely crowd about the ends of bins, and tables of
-// them are large.
-func (c *exponentialCodec) phased() bool { return c.bins.Epsilon() >= coarseEpsilon }
+type exponentialCodec struct{ binned }
 
 // NewExponential returns the codec that writes bins of relative error epsilon, from
 // 0.0001 to 0.5, in as many bits as 128 in a row need. It is fast
@@ -47,7 +48,7 @@ func NewExponential(epsilon float64) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &exponentialCodec{b, newPhased(b.bins)}, nil
+	return &exponentialCodec{b}, nil
 }
 
 // NewEncoder returns an Encoder of a column.

@@ -78,7 +78,7 @@ func TestExponentialPhases(t *testing.T) {
 	c, fine := newExponential(t, 0.1), newExponential(t, 0.01)
 	e := c.NewEncoder()
 	const values = 32 * groupLen
-	end := endOfBin(c)
+	end := endOfBin(c.bins)
 	for i := range int64(values) {
 		v := end - 10_000 + i*i%20_000
 		if got := e.Append(0, v); 10*max(got-v, v-got) > v {
@@ -106,9 +106,9 @@ func TestExponentialPhases(t *testing.T) {
 }
 
 // endOfBin returns the end of a bin above a million.
-func endOfBin(c *exponentialCodec) int64 {
+func endOfBin(b *bins.Bins) int64 {
 	v := int64(1e6)
-	for c.bins.Symbol(v) == c.bins.Symbol(v+1) {
+	for b.Symbol(v) == b.Symbol(v+1) {
 		v++
 	}
 	return v
@@ -120,7 +120,7 @@ func FuzzExponentialPhases(f *testing.F) {
 	for _, n := range []int64{1, 7 * groupLen, 9 * groupLen} {
 		e := c.NewEncoder()
 		for i := range n {
-			e.Append(0, endOfBin(c)-10_000+i*i%20_000)
+			e.Append(0, endOfBin(c.bins)-10_000+i*i%20_000)
 		}
 		f.Add(e.AppendBlock(nil))
 	}

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -43,7 +44,8 @@ type histCodec struct {
 //
 // It departs from the paper in that the table of codes is written, once for
 // each block that uses it, codes are shorter where the samples have few
-// bins, and values that are kept take as many bytes as they need.
+// bins, bins begin where the samples take the fewest bits, and values that are
+// kept take as many bytes as they need.
 func newHISTCodec(o histOptions) (Codec, error) {
 	o.Epsilon, o.Samples, o.Bits = cmp.Or(o.Epsilon, 0.1), cmp.Or(o.Samples, 100), cmp.Or(o.Bits, 5)
 	if o.Samples < 1 || o.Samples > 1<<16 {
@@ -82,7 +84,8 @@ type histEncoder struct {
 
 // A histCluster is what an encoder keeps of a signature.
 type histCluster struct {
-	samples []int32 // symbols, while there are not enough
+	samples []int64 // while there are not enough
+	bins    *bins.Bins
 	codes   histCodes
 
 	// Of the block:
@@ -96,28 +99,27 @@ type histCluster struct {
 func (e *histEncoder) Append(terminal uint32, v int64) int64 {
 	i := e.signatures.number(terminal)
 	if i == len(e.clusters) {
-		e.clusters = append(e.clusters, &histCluster{samples: make([]int32, 0, 16)})
+		e.clusters = append(e.clusters, &histCluster{samples: make([]int64, 0, 16)})
 	}
 	c := e.clusters[i]
 	if c.raw+c.coded == 0 {
 		e.order = append(e.order, c)
 	}
 	e.values++
-	s := e.codec.bins.Symbol(v)
 	if c.samples != nil {
 		c.raw++
 		c.kept, c.bytes = c.kept+1, wire.AppendVarint(c.bytes, v)
-		c.samples = append(c.samples, s)
-		if len(c.samples) == e.codec.samples {
-			c.codes = newHistCodes(c.samples, e.codec.bits)
+		if c.samples = append(c.samples, v); len(c.samples) == e.codec.samples {
+			c.bins, c.codes = e.codec.codes(c.samples)
 			c.samples = nil
 		}
 		return v
 	}
 	c.coded++
+	s := c.bins.Symbol(v)
 	if code := c.codes.code(s); code >= 0 {
 		c.bits.write(uint32(code)<<1, c.codes.width+1)
-		return e.codec.bins.Value(s)
+		return c.bins.Value(s)
 	}
 	c.bits.write(1, 1)
 	c.kept, c.bytes = c.kept+1, wire.AppendVarint(c.bytes, v)
@@ -132,7 +134,7 @@ func (e *histEncoder) AppendBlock(dst []byte) []byte {
 		dst = wire.AppendUvarint(dst, uint64(c.coded))
 		if c.coded > 0 {
 			dst = wire.AppendUvarint(dst, uint64(c.kept-c.raw))
-			dst = c.codes.appendTable(dst)
+			dst = c.codes.appendTable(dst, e.codec.bits)
 			dst = append(dst, c.bits.finish()...)
 		}
 		dst = wire.AppendUvarint(dst, uint64(len(c.bytes)))
@@ -143,8 +145,51 @@ func (e *histEncoder) AppendBlock(dst []byte) []byte {
 	return dst
 }
 
+// leastSamplesSaving is the part of what the samples take that another phase than the first has to save. With none,
+// values after the samples take up to 3 % more.
+const leastSamplesSaving = 16
+
+// codes returns the bins in which samples of a signature take the fewest bits, and their codes.
+func (c *histCodec) codes(samples []int64) (*bins.Bins, histCodes) {
+	var best histCodes
+	least := math.MaxInt
+	symbols := make([]int32, len(samples))
+	for phase := 0; phase == 0 || phase < bins.Phases && c.phased(); phase++ {
+		b := c.phases[phase]()
+		for i, v := range samples {
+			symbols[i] = b.Symbol(v)
+		}
+		slices.Sort(symbols)
+		codes := newHistCodes(symbols, c.bits)
+		codes.phase = phase
+		cost := codes.cost(samples, b)
+		if cost < least {
+			best, least = codes, cost
+		}
+		if phase == 0 {
+			least -= cost / leastSamplesSaving
+		}
+	}
+	return c.phases[best.phase](), best
+}
+
+// cost returns how many bits values take, and the table, with eight bits for each symbol.
+func (c *histCodes) cost(values []int64, b *bins.Bins) int {
+	var kept [binary.MaxVarintLen64]byte
+	cost := 8*len(c.table) + len(values)
+	for _, v := range values {
+		if c.code(b.Symbol(v)) >= 0 {
+			cost += c.width
+		} else {
+			cost += 8 * len(wire.AppendVarint(kept[:0], v))
+		}
+	}
+	return cost
+}
+
 // histCodes are the codes of the most frequent symbols.
 type histCodes struct {
+	phase int         // of the bins
 	table []int32     // symbols by code, ascending
 	width int         // of a code
 	hash  []histEntry // the length is a power of two, at least twice that of table
@@ -154,10 +199,9 @@ type histCodes struct {
 // A histEntry is a symbol and its code plus one; 0 for no symbol.
 type histEntry struct{ symbol, next int32 }
 
-// newHistCodes returns codes for the 1<<most most frequent symbols of samples.
+// newHistCodes returns codes for the 1<<most most frequent symbols of sorted samples.
 // Of equally frequent ones it takes the lowest.
 func newHistCodes(samples []int32, most int) histCodes {
-	slices.Sort(samples)
 	type run struct{ symbol, length int32 }
 	var runs []run
 	for _, s := range samples {
@@ -201,10 +245,10 @@ func (c *histCodes) code(s int32) int32 {
 	}
 }
 
-// appendTable appends the number of codes, the first symbol, and of each other
-// one its distance from the one before, less one.
-func (c *histCodes) appendTable(dst []byte) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(c.table)))
+// appendTable appends the number of codes, at most 1<<most, with the phase, the first
+// symbol, and of each other one its distance from the one before, less one.
+func (c *histCodes) appendTable(dst []byte, most int) []byte {
+	dst = wire.AppendUvarint(dst, uint64(c.phase*(1<<most+1)+len(c.table)))
 	for i, s := range c.table {
 		if i == 0 {
 			dst = wire.AppendVarint(dst, int64(s))
@@ -318,11 +362,14 @@ func (c *histCodec) decodeCluster(w *wire.Decoder, block []byte, r *histReader, 
 // decodeTable reads the symbols that have codes.
 func (c *histCodec) decodeTable(w *wire.Decoder, r *histReader) {
 	at := w.Offset()
-	n := w.Count("table", 1)
-	if n > 1<<c.bits {
-		w.Corrupt(at, "table", "%d codes of %d bits", n, c.bits)
+	size := uint64(1<<c.bits + 1)
+	head := w.Uvarint("table")
+	n, phase := head%size, head/size
+	if n > uint64(w.Rest()) || phase >= bins.Phases || phase > 0 && !c.phased() {
+		w.Corrupt(at, "table", "%d codes of %d bits in %d bytes, of bins in phase %d", n, c.bits, w.Rest(), phase)
 		return
 	}
+	b := c.phases[phase]()
 	r.table = make([]int64, n)
 	symbol := int64(0)
 	for i := range r.table {
@@ -332,11 +379,11 @@ func (c *histCodec) decodeTable(w *wire.Decoder, r *histReader) {
 		} else {
 			symbol += 1 + int64(w.UvarintMax("table", math.MaxInt32))
 		}
-		if limit := int64(c.bins.Max()); symbol < -limit || symbol > limit {
+		if limit := int64(b.Max()); symbol < -limit || symbol > limit {
 			w.Corrupt(at, "table", "symbol %d of %d", symbol, limit)
 			return
 		}
-		r.table[i] = c.bins.Value(int32(symbol))
+		r.table[i] = b.Value(int32(symbol))
 	}
 }
 

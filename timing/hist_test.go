@@ -3,6 +3,7 @@ package timing
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,6 +42,7 @@ func TestHISTCodes(t *testing.T) {
 		{[]int32{9, 8, 8, 3, 3, 5}, 1, []int32{3, 8}, 1},
 		{[]int32{9, 8, 3, 5}, 1, []int32{3, 5}, 1},
 	} {
+		slices.Sort(c.samples)
 		codes := newHistCodes(c.samples, c.bits)
 		if len(codes.table) != len(c.table) || codes.width != c.width {
 			t.Errorf("codes of %v are %v of %d bits, want %v of %d", c.samples, codes.table, codes.width,
@@ -56,6 +58,34 @@ func TestHISTCodes(t *testing.T) {
 			t.Errorf("100 has code %d", codes.code(100))
 		}
 	}
+}
+
+// TestHISTPhases checks that values about the end of a bin are in one bin, and that bins of small errors have no phases.
+func TestHISTPhases(t *testing.T) {
+	c := newHIST(t, histOptions{})
+	e := c.NewEncoder()
+	const values = 1000
+	end := endOfBin(c.bins)
+	want, got := make([]int64, values), make([]int64, values)
+	for i := range int64(values) {
+		v := end - 10_000 + i*i*7919%20_000
+		if want[i] = e.Append(0, v); 10*max(want[i]-v, v-want[i]) > v {
+			t.Fatalf("%d became %d", v, want[i])
+		}
+	}
+	block := e.AppendBlock(nil)
+	if most := 100*4 + 900/8 + 20; len(block) > most { // samples, and a bit for each of the others
+		t.Errorf("%d bytes, more than %d", len(block), most)
+	}
+	d, err := c.NewDecoder(block, Options{})
+	if err == nil {
+		err = d.Decode(got, make([]uint32, values))
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("decoded differently: %v", err)
+	}
+	_, err = newHIST(t, histOptions{Epsilon: 0.01}).NewDecoder([]byte("\x02\x01\x00\x02\x00\x22\x02\x00\x00"), Options{})
+	checkParseError(t, err, ErrCorrupt)
 }
 
 func TestHISTReal(t *testing.T) {
@@ -78,7 +108,8 @@ func TestHISTErrors(t *testing.T) {
 		{"TooManySamples", "\x02\x01\x03\x00\x02\x04\x06\x08", 2, ErrCorrupt},
 		{"TooManyCoded", "\x02\x01\x01\x02\x02\x04\x06\x08", 3, ErrCorrupt},
 		{"TooManyEscapes", "\x02\x01\x00\x02\x03\x01\x02\x00\x00", 4, ErrCorrupt},
-		{"TableTooLarge", "\x02\x01\x00\x02\x00\x05\x02\x02\x02\x02\x02\x00\x00", 5, ErrCorrupt},
+		{"TableTooLarge", "\x02\x01\x00\x02\x00\x04\x02\x02", 5, ErrCorrupt},
+		{"NoPhase", "\x02\x01\x00\x02\x00\x29\x02\x02\x00\x00", 5, ErrCorrupt},
 		{"SymbolTooLarge", "\x02\x01\x00\x02\x00\x01\xb2\x03\x00\x00", 6, ErrCorrupt},
 		{"SymbolTooLargeLater", "\x02\x01\x00\x02\x00\x02\xb0\x03\x00\x00\x00", 8, ErrCorrupt},
 		{"NoCodes", "\x02\x01\x00\x02\x01\x00\x00\x01\x02", 2, ErrCorrupt},
