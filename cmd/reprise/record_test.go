@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -262,6 +263,47 @@ func TestRecordTimes(t *testing.T) {
 	if readFile(t, again) != readFile(t, filepath.Join(directory, "none.rpz")) {
 		t.Error("a second run makes other bytes")
 	}
+}
+
+// TestRecordBegin compares how long it is from MPI_Init to the next call with what the program sees of it: what the
+// recorder does when a process begins is in MPI_Init, as else it would be computing of the program. Where a process
+// loses its processor between the two clocks, that is in one of them alone, so the rank counts that is the nearest.
+func TestRecordBegin(t *testing.T) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "begin.rpz"},
+			m.Launch(4, m.Build(t, "begin.c"))...))
+		if got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		tr, least := opened(t, "begin.rpz"), int64(math.MaxInt64)
+		for _, line := range strings.Split(got.stdout, "\n") {
+			var rank int
+			var seen int64
+			if n, _ := fmt.Sscanf(line, "rank %d %d", &rank, &seen); n < 2 {
+				continue
+			}
+			r, err := tr.Rank(rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := int64(-1)
+			for call, err := range r.Calls(0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if end >= 0 {
+					least = min(least, call.Start-end-seen)
+					break
+				}
+				end = call.Start + call.Duration
+			}
+		}
+		const publishing = 100_000
+		if least > publishing {
+			t.Errorf("from MPI_Init to the next call it is %d ns longer than for the program", least)
+		}
+	})
 }
 
 // TestRecordParts starts a recorder for each process, and merges what they leave.

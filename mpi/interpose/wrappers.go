@@ -123,6 +123,7 @@ type wrapper struct {
 	Own            *ownStatuses
 	Before, After  *record
 	First, Finally []string // around the call
+	Begins         []string // what is done where the process begins to use MPI: in the time of the call, not behind it
 	Sizes          []string // after it, to ask for sizes of datatypes
 	Opens          []string // the same, to take note of datatypes of which no call tells the size
 	OpensUnseen    bool     // even where the call is not recorded
@@ -322,9 +323,9 @@ func (w *wrapper) special(f *spec.Function) {
 	case role.Class == spec.Access && role.Reads && role.Nonblocking:
 		w.Finally = []string{"if (lane_ && result_ == MPI_SUCCESS)", "\tnote_read(*request);"}
 	case role.Begins == "world":
-		w.Finally = append(succeeded("initialized_world();"), succeeded("prepare_merge();")...)
+		w.Begins = append(succeeded("initialized_world();"), succeeded("prepare_merge();")...)
 	case role.Begins == "session":
-		w.Finally = append(succeeded("keep_session(*session);"), succeeded("initialized_session(*session);")...)
+		w.Begins = append(succeeded("keep_session(*session);"), succeeded("initialized_session(*session);")...)
 	case role.EndsSession:
 		w.First = append(w.First, "forget_session(*session);")
 	case role.Ends:
