@@ -74,8 +74,8 @@ func TestOddStreams(t *testing.T) {
 				var table cst.Table
 				var b sequitur.Builder
 				for i := range rounds {
-					noise := int(irregular(rank, i))
-					list := cst.Array(slices.Repeat([]cst.Value{cst.Int(1)}, noise/8192%2)...)
+					noise := irregular(rank, i)
+					list := cst.Array(slices.Repeat([]cst.Value{cst.Int(1)}, int(noise/8192%2))...)
 					args := []cst.Value{cst.Array(list, cst.Array()), values[noise%40], values[noise/64%40]}
 					for k := range 70 {
 						args = append(args, cst.Int(int64(k)))

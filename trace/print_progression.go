@@ -149,7 +149,7 @@ func (p *printing) advancingPointer(a Argument, ranks []int, at cst.Pointer) (te
 	at.Displacement = mark
 	x := printing{Printer: p.Printer}
 	text = x.text(func() { x.pointer(at) })
-	return strings.Replace(text, "+"+strconv.Itoa(mark), by, 1), true
+	return strings.Replace(text, "+"+strconv.FormatInt(mark, 10), by, 1), true
 }
 
 // sameLoops reports whether two progressions have as many iterations in each loop.

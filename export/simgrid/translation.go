@@ -154,4 +154,4 @@ func unitOf(bytes int64) (datatype, size int64) {
 }
 
 // divide returns how many elements of a size so many bytes are, rounded up.
-func divide(bytes, size int64) int64 { return min((bytes+size-1)/size, maxCount) }
+func divide(bytes, size int64) int64 { return min(bytes/size+min(bytes%size, 1), maxCount) }

@@ -346,7 +346,7 @@ func (b *deltas) append(dst []byte) []byte {
 
 func decodeDeltas(d *wire.Decoder, count int) body {
 	at := d.Offset()
-	n := (count + blockLen - 1) / blockLen
+	n := count/blockLen + min(count%blockLen, 1)
 	if n > d.Rest()/3 {
 		d.Corrupt(at, "deltas", "%d blocks in %d bytes", n, d.Rest())
 		return nil

@@ -3,6 +3,7 @@ package extrapolate_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/misuse"
@@ -33,7 +34,7 @@ func TestMisuse(t *testing.T) {
 	add("a trace twice", 8, traces[0], traces[0])
 	add("no ranks", 0, traces...)
 	add("-1 ranks", -1, traces...)
-	add("more ranks than a run has", 1<<40, traces...)
+	add("more ranks than a run has", math.MaxInt, traces...)
 	misuse.Refused(t, "extrapolate", refused)
 
 	misuse.Walk{

@@ -25,8 +25,8 @@ func TestAdvance(t *testing.T) {
 		if !whole {
 			length = rapid.IntRange(1, length).Draw(rt, "length")
 		}
-		far := rapid.SampledFrom([]int{3, 1 << 20, 1 << 40}).Draw(rt, "far")
-		number := rapid.IntRange(-far, far)
+		far := rapid.SampledFrom([]int64{3, 1 << 20, 1 << 40}).Draw(rt, "far")
+		number := rapid.Int64Range(-far, far)
 		affine := rapid.Bool().Draw(rt, "affine")
 		var ranks []int
 		var of []int64 // first numbers and steps, of each rank
@@ -36,11 +36,11 @@ func TestAdvance(t *testing.T) {
 			rank += rapid.IntRange(1, 3).Draw(rt, "further")
 			ranks = append(ranks, rank)
 			for i := range 4 {
-				n := a[i] + b[i]*rank
+				n := a[i] + b[i]*int64(rank)
 				if !affine {
 					n = number.Draw(rt, "n")
 				}
-				of = append(of, int64(n))
+				of = append(of, n)
 			}
 		}
 		v := &values{ranks: ranks, of: make([][]cst.Value, len(ranks)), varies: true}

@@ -57,5 +57,5 @@ func touched(memory []byte) int64 {
 		memory[i] = 1
 	}
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-	return after.Minflt - before.Minflt
+	return int64(after.Minflt) - int64(before.Minflt)
 }
