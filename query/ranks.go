@@ -148,7 +148,7 @@ func (r *RankProfile) setRun(run *RunTimes, of *runSpan) {
 	}
 	wait := Nanoseconds(0)
 	if left {
-		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.Error+Nanoseconds(of.endOff)
+		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.endError+Nanoseconds(of.endOff)
 	}
 	gap, call := (of.gaps.low+of.gaps.high)/2, (of.calls.low+of.calls.high)/2
 	if math.IsInf(float64(gap+call), 1) {

@@ -26,7 +26,9 @@ type RunTimes struct {
 	Shutdown Nanoseconds `json:"shutdown_ns"`  // from the end of the run to the end of the last call
 	Error    Nanoseconds `json:"run_error_ns"` // how far each of these may be off, if the clocks of ranks agree
 
-	Begin int64 `json:"-"` // of the run, as a [Clock] has it
+	Begin      int64       `json:"-"` // of the run, as a [Clock] has it
+	BeginError Nanoseconds `json:"-"` // how far it may be off
+	endError   Nanoseconds // how far the end may be off
 }
 
 // end returns when the run ended, as a [Clock] has it.
@@ -141,16 +143,22 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	if all.begin > all.end { // nothing is in the run
 		return nil, nil
 	}
+	off := all.off + all.endOff + all.finalizeOff
+	if all.finalizeOff > 0 { // the shutdown is from an end to another
+		off += all.endOff
+	}
 	return &RunTimes{Run: Nanoseconds(elapsed(all.begin, all.end)), Startup: Nanoseconds(elapsed(all.first, all.begin)),
 		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Begin: all.begin,
-		Error: Nanoseconds(max(all.off, all.endOff))}, nil
+		Error: Nanoseconds(off), BeginError: Nanoseconds(all.off),
+		endError: Nanoseconds(all.endOff + all.finalizeOff)}, nil
 }
 
 // A runSpan is when ranks made their first call, the run began and ended for them, and their last call ended.
 type runSpan struct {
 	first, begin, end, last int64   // begin is −2⁶³ without MPI_Init
-	off                     float64 // how far the begin may be off, in nanoseconds; where sums are kept, any of these
-	endOff                  float64 // how far the end may be off, but for the sum of MPI_Finalize where that is kept
+	off                     float64 // how far the begin may be off, in nanoseconds
+	endOff                  float64 // how far the end may be off, but for the time of MPI_Finalize
+	finalizeOff             float64 // how far that may be off
 
 	// What is before MPI_Init, with the gap before it, and after MPI_Finalize.
 	gaps, calls interval
@@ -161,6 +169,7 @@ func (s *runSpan) add(o *runSpan) {
 	s.first, s.begin = min(s.first, o.first), max(s.begin, o.begin)
 	s.end, s.last = max(s.end, o.end), max(s.last, o.last)
 	s.off, s.endOff = max(s.off, o.off), max(s.endOff, o.endOff)
+	s.finalizeOff = max(s.finalizeOff, o.finalizeOff)
 }
 
 // A shapeRun is the calls in the run of the ranks of a shape, and how long those before MPI_Init and after
@@ -327,14 +336,14 @@ func (t *Times) boundsOf(kind, signature int) interval {
 // kept returns the runSpan of a rank by what the trace keeps of it.
 func (f *runFinder) kept(of *layout.RankTime, shape shapeRun) *runSpan {
 	t := f.times
-	s := &runSpan{first: of.Begin - t.firstBegin, begin: math.MinInt64,
-		off: float64(of.Span.Error() + layout.BeginError)}
+	s := &runSpan{first: of.Begin - t.firstBegin, begin: math.MinInt64, off: layout.BeginError,
+		endOff: float64(of.Span.Error() + layout.BeginError)}
 	if begin, err := t.Begin(); err == nil && begin != 0 { // as [Times.newEstimate] has it
 		s.first = of.Begin
 	}
-	s.endOff, s.last = s.off, wire.AddTimes(s.first, of.Span.Middle())
+	s.last = wire.AddTimes(s.first, of.Span.Middle())
 	s.end, s.gaps, s.calls = s.last, shape.gapsAround, shape.callsAround
-	in := func(is func(function string) bool, around, each interval) int64 {
+	in := func(is func(function string) bool, around, each interval) (time int64, off float64) {
 		sum := interval{}
 		for _, calls := range of.Functions {
 			if is(t.trace.Functions()[calls.Function].Name) {
@@ -343,14 +352,15 @@ func (f *runFinder) kept(of *layout.RankTime, shape shapeRun) *runSpan {
 			}
 		}
 		sum.add(around)
-		s.off += float64(sum.high-sum.low) / 2
-		return int64((sum.low + sum.high) / 2)
+		return int64((sum.low + sum.high) / 2), float64(sum.high-sum.low) / 2
 	}
 	if shape.First > 0 {
-		s.begin = wire.AddTimes(s.first, in(InStartup, shape.before, f.startup))
+		time, off := in(InStartup, shape.before, f.startup)
+		s.begin, s.off = wire.AddTimes(s.first, time), s.off+off
 	}
 	if shape.Finalized {
-		s.end = wire.AddTimes(s.last, -in(InShutdown, shape.after, f.shutdown))
+		time, off := in(InShutdown, shape.after, f.shutdown)
+		s.end, s.finalizeOff = wire.AddTimes(s.last, -time), off
 	}
 	return s
 }
@@ -378,8 +388,16 @@ func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
 			return nil, err
 		}
 	}
-	if calls.Finalized && c.Guarantee() != timing.Exact { // which begins when the run ends
-		s.endOff = c.startsOff()
+	if g := c.Guarantee(); g != timing.Exact { // MPI_Finalize begins when the run ends
+		if s.endOff = c.startsOff(); calls.Finalized {
+			s.finalizeOff = above(elapsed(s.end, s.last), g)
+		} else {
+			_, duration, err := c.Time(c.rank.Len() - 1)
+			if err != nil {
+				return nil, err
+			}
+			s.endOff += above(float64(duration), g)
+		}
 	}
 	return s, c.addAround(calls, s)
 }
@@ -415,15 +433,15 @@ func (c *Clock) endOfStartup(calls RunCalls, s *runSpan) error {
 	if c.Guarantee() == timing.Exact {
 		return nil
 	}
-	g, starts := float64(c.Guarantee()), c.startsOff()
-	if s.off = g * float64(duration); calls.First > 1 { // the start of the first call is exact
+	starts := c.startsOff()
+	if s.off = above(float64(duration), c.Guarantee()); calls.First > 1 { // the start of the first call is exact
 		s.off += starts
 	}
 	for next, err := range c.rank.Times(calls.First) {
 		if err != nil {
 			return err
 		}
-		off := g*float64(next.Delta) + starts
+		off := above(float64(next.Delta), c.Guarantee()) + starts
 		if c.rank.Series().Form() == timing.Gaps && next.Delta >= 0 && off < s.off {
 			s.begin, s.off = max(start, wire.SubTimes(next.Start, next.Delta)), off
 		}
@@ -432,13 +450,20 @@ func (c *Clock) endOfStartup(calls RunCalls, s *runSpan) error {
 	return nil
 }
 
-// startsOff returns how far starts of the rank of a clock of a series are off at most, if that is known.
-func (c *Clock) startsOff() float64 {
-	of, single := c.clock.(*seriesClock)
-	if !single || of.slack.unknown {
-		return float64(c.rank.Series().Starts())
+// above returns how far a time may be off that a codec of a guarantee has.
+func above(time float64, g timing.Guarantee) float64 {
+	if g >= 1 {
+		return math.Inf(1)
 	}
-	return float64(of.slack.start)
+	return time * float64(g) / (1 - float64(g))
+}
+
+// startsOff returns how far starts of the rank of a clock of a series are off at most, +Inf if that is not known.
+func (c *Clock) startsOff() float64 {
+	if c.starts == maxTime {
+		return math.Inf(1)
+	}
+	return float64(c.starts)
 }
 
 // addAround adds what is before MPI_Init and after MPI_Finalize.

@@ -177,8 +177,8 @@ func TestEndOfRun(t *testing.T) {
 		times := must.Get(OpenTimes(tr))
 		b := must.Get(times.ByRank(t.Context(), must.Get(OpenProfile(t.Context(), tr, Options{})), false, Options{}))
 		run := float64(slices.Max(ends) - 1e6)
-		if off := math.Abs(float64(b.Run.Run) - run); off > 2*float64(b.Run.Error)+1 { // its begin and its end
-			rt.Fatalf("the run takes %v, each end ± %v, not %v", b.Run.Run, b.Run.Error, run)
+		if off := math.Abs(float64(b.Run.Run) - run); off > float64(b.Run.Error)+1 {
+			rt.Fatalf("the run takes %v ± %v, not %v", b.Run.Run, b.Run.Error, run)
 		}
 		for rank, r := range b.Ranks {
 			want := float64(inCalls[rank] + slices.Max(ends) - ends[rank])

@@ -15,6 +15,7 @@ import (
 // such with an error: by how long it took, or by the gap to the next call, if that is known and shorter.
 func TestEndOfStartup(t *testing.T) {
 	const ms, took = int64(1e6), 200 * int64(1e6)
+	const g = 0.1 / 0.9 // of what is decoded: the codec keeps 0.1 of what was
 	bins, exact := must.Get(timing.NewExponential(0.1)), must.Get(timing.NewLossless(timing.Zstd))
 	for name, tt := range map[string]struct {
 		column timing.Codec
@@ -24,11 +25,11 @@ func TestEndOfStartup(t *testing.T) {
 		off    float64
 	}{
 		"exact":     {exact, timing.Gaps, 0, 5 * ms, 0},
-		"short gap": {bins, timing.Gaps, 10_000, 5 * ms, 0.1*5e6 + 10_000},
-		"long gap":  {bins, timing.Gaps, 10_000, 700 * ms, 0.1 * 200e6},
-		"starts":    {bins, timing.Gaps, 0, 5 * ms, 0.1 * 200e6}, // these may be off by as much as the longest gap
-		"intervals": {bins, timing.Intervals, 10_000, 5 * ms, 0.1 * 200e6},
-		"overlap":   {bins, timing.Gaps, 10_000, -5 * ms, 0.1 * 200e6},
+		"short gap": {bins, timing.Gaps, 10_000, 5 * ms, g*5e6 + 10_000},
+		"long gap":  {bins, timing.Gaps, 10_000, 700 * ms, g * 200e6},
+		"starts":    {bins, timing.Gaps, 0, 5 * ms, g * 200e6}, // these may be off by as much as the longest gap
+		"intervals": {bins, timing.Intervals, 10_000, 5 * ms, g * 200e6},
+		"overlap":   {bins, timing.Gaps, 10_000, -5 * ms, g * 200e6},
 	} {
 		c := must.Get(timing.NewSeriesCodec(tt.column, tt.column, tt.form))
 		c.Starts = tt.starts

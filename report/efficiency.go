@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/answers"
@@ -54,7 +55,7 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	e.About = fmt.Sprintf(
 		"Limits of scaling. Parallel efficiency is load balance times communication efficiency, and communication efficiency is serialization times transfer. "+
 			"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency shows the same, and compares several runs.",
-		text.Duration(r.Time), text.Duration(r.Ideal), answers.EfficiencyTimes(r))
+		text.Within(r.Time, r.TimeError), text.Within(r.Ideal, r.IdealError), answers.EfficiencyTimes(r))
 	e.row(name("The run"), &r.Part)
 	minor := 0
 	for i := range r.Phases {
@@ -76,19 +77,19 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 
 // row adds the efficiency of a run or a phase.
 func (e *efficiencyText) row(part any, of *efficiency.Part) {
-	cells := []any{part, nanos(of.Time)}
+	cells := []any{part, valued(math.Round(float64(of.Time)), text.Within(of.Time, of.TimeError))}
+	values := [5]float64{-1, -1, -1, -1, -1}
 	if f := of.Factors; f != nil {
-		for _, factor := range []*float64{&f.Parallel, &f.LoadBalance, &f.Communication, f.Serialization, f.Transfer} {
-			if factor == nil {
-				cells = append(cells, valued(-1, "–"))
-				continue
-			}
-			cells = append(cells, valued(*factor, answers.Factor(*factor)))
+		values[0], values[1], values[2] = f.Parallel, f.LoadBalance, f.Communication
+		if f.Serialization != nil {
+			values[3], values[4] = *f.Serialization, *f.Transfer
 		}
-	} else {
-		for range 5 {
-			cells = append(cells, valued(-1, "–"))
+	}
+	for i, written := range answers.Factors(of) {
+		if written == "-" {
+			written = "–"
 		}
+		cells = append(cells, valued(values[i], written))
 	}
 	e.Table.row(cells...)
 }

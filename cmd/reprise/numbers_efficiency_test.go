@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
@@ -12,10 +10,9 @@ import (
 	"github.com/reprise-trace/reprise/query/efficiency"
 )
 
-// computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, and
-// before, in ns.
-func (w truth) computing() (ranks []float64, time, before float64) {
-	first, begin, end := w.run()
+// computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, in ns.
+func (w truth) computing() (ranks []float64, time float64) {
+	_, begin, end := w.run()
 	for _, calls := range w.calls {
 		outside, last := 0.0, int64(math.MinInt64)
 		for _, c := range calls {
@@ -26,25 +23,7 @@ func (w truth) computing() (ranks []float64, time, before float64) {
 		}
 		ranks = append(ranks, outside)
 	}
-	return ranks, float64(end - begin), float64(begin - first)
-}
-
-// startsQuietly reports whether no rank was held up between MPI_Init and the calls of communicators that follow: its
-// gaps there are less than a fortieth of what one rank computes at most. The run begins when the last rank returns
-// from MPI_Init. Which part of these gaps is before that, is estimated from their mean on all ranks, stretched at most
-// twice: no sum of a rank tells it.
-func (w truth) startsQuietly() bool {
-	ranks, _, _ := w.computing()
-	for _, calls := range w.calls {
-		gaps := int64(0)
-		for i := 1; i < len(calls) && strings.HasPrefix(calls[i].Function, "MPI_Comm_"); i++ {
-			gaps += calls[i].Start - calls[i-1].end()
-		}
-		if float64(gaps) > slices.Max(ranks)/40 {
-			return false
-		}
-	}
-	return true
+	return ranks, float64(end - begin)
 }
 
 // run returns when the first call began, when the last rank returned from MPI_Init, and when the last called
@@ -86,25 +65,30 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 	var a answer.Efficiency
 	decodeJSON(t, &a, "efficiency", path, "--json")
 	r := a.Traces[0].Run
-	off := 0.0 // relative
-	switch {
-	case exact:
-	case series:
-		off = 0.1
-	default:
-		off = 0.05
-	}
 	total, most := 0.0, 0.0
-	ranks, time, before := w.computing()
+	ranks, time := w.computing()
 	for _, of := range ranks {
 		total, most = total+of, max(most, of)
 	}
-	// The time is from the end of MPI_Init on one rank to a call on another: each is off by a part of all
-	// before it.
-	if !near(float64(r.Total), total, off*total) || !near(float64(r.Max), most, off*most) ||
-		!near(float64(r.Time), time, off*(time+2*before)) {
-		t.Errorf("efficiency: computing %v, at most %v, in %v, not %v, at most %v, in %v", r.Total, r.Max,
-			r.Time, total, most, time)
+	mean := total / float64(len(ranks))
+	if r.Errors == nil {
+		t.Fatalf("efficiency: how far %+v may be off is not known", r.Factors)
+	}
+	for _, of := range []struct {
+		what             string
+		value, off, want float64
+	}{
+		{"computing", float64(r.Total), float64(r.TotalError) + 1, total},
+		{"mean computing", float64(r.Mean), float64(r.MeanError) + 1, mean},
+		{"max computing", float64(r.Max), float64(r.MaxError) + 1, most},
+		{"time", float64(r.Time), float64(r.TimeError) + 1, time},
+		{"parallel efficiency", r.Factors.Parallel, r.Errors.Parallel + 1e-6, mean / time},
+		{"load balance", r.Factors.LoadBalance, r.Errors.LoadBalance + 1e-6, mean / most},
+		{"communication efficiency", r.Factors.Communication, r.Errors.Communication + 1e-6, most / time},
+	} {
+		if math.Abs(of.value-of.want) > of.off || exact && of.off > 1 {
+			t.Errorf("efficiency: %s is %v ± %v, not %v", of.what, of.value, of.off, of.want)
+		}
 	}
 	if exact && (r.Longer || float64(r.Ideal) < most) {
 		t.Errorf("efficiency: ideal time %v, not between %v and %v", r.Ideal, most, time)

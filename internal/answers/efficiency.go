@@ -2,6 +2,8 @@ package answers
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
@@ -13,12 +15,46 @@ import (
 // Factor writes an efficiency.
 func Factor(f float64) string { return text.Percent(f, 1) }
 
-// FactorIf writes an efficiency, unless it is nil and so not known.
-func FactorIf(f *float64) string {
-	if f == nil {
-		return "-"
+// Factors writes efficiencies with how far they may be off: parallel, load balance, communication, serialization,
+// and transfer; a dash for one that is not known.
+func Factors(p *efficiency.Part) (list [5]string) {
+	f, e := p.Factors, p.Errors
+	for i := range list {
+		list[i] = "-"
 	}
-	return Factor(*f)
+	if f == nil {
+		return list
+	}
+	if e == nil {
+		unknown := math.Inf(1)
+		e = &efficiency.Factors{Parallel: unknown, LoadBalance: unknown, Communication: unknown,
+			Serialization: &unknown, Transfer: &unknown}
+	}
+	list[0], list[1] = text.Efficiency(f.Parallel, e.Parallel), text.Efficiency(f.LoadBalance, e.LoadBalance)
+	if list[2] = text.Efficiency(f.Communication, e.Communication); f.Serialization != nil {
+		list[3] = text.Efficiency(*f.Serialization, *e.Serialization)
+		list[4] = text.Efficiency(*f.Transfer, *e.Transfer)
+	}
+	return list
+}
+
+// ScalingFactor writes an efficiency that compares two runs, with how far it may be off.
+func ScalingFactor(f float64, errors *efficiency.Scaling, of func(errors *efficiency.Scaling) float64) string {
+	if errors == nil {
+		return text.Efficiency(f, math.Inf(1))
+	}
+	return text.Efficiency(f, of(errors))
+}
+
+// Speedup writes a speedup, with how far it may be off.
+func Speedup(s *efficiency.Scaling) string {
+	switch {
+	case s.Errors == nil:
+		return fmt.Sprintf("≈ %.2f", s.Speedup)
+	case s.Errors.Speedup < 0.005:
+		return fmt.Sprintf("%.2f", s.Speedup)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", s.Speedup, math.Ceil(100*s.Errors.Speedup+0.5)/100)
 }
 
 // maxPhaseFunctions is how many functions the name of a phase has.
@@ -80,9 +116,10 @@ func EfficiencyTimes(r *efficiency.Run) string {
 		return TimesOfCalls(r.Guarantee, r.TimesInArchive)
 	case r.Scaled:
 		return "from " + r.Source.String() +
-			", scaled to the sums of each rank: phases are estimates, serialization tends to be too high, transfer too low"
+			", scaled to the sums of each rank: what has ≈ is an estimate"
 	}
-	return "from " + r.Source.String() + " of the calls of all ranks: the load balance is unknown, phases are estimates"
+	return "from " + r.Source.String() +
+		" of the calls of all ranks: the load balance is unknown, what has ≈ is an estimate"
 }
 
 // TimesOfCalls says how exact the times of every call are, which were those of an archive that says what its times
@@ -117,6 +154,10 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	}
 	if r.Factors == nil {
 		notes = append(notes, "no rank has a known computing time: there are no efficiencies")
+	}
+	if factors := Factors(&r.Part); r.Errors != nil && r.Factors.Transfer != nil && slices.Contains(factors[:], "-") {
+		notes = append(notes,
+			"-: may be off by more than 25 %, as times are not exact; record --times exact tells it")
 	}
 	if r.Unphased {
 		notes = append(notes, "phases are unknown: the control flows of the ranks are too long to compare")

@@ -22,6 +22,11 @@ func TestUnits(t *testing.T) {
 		{Around(1.74e9, 212e6), "1.74 s ± 212 ms"}, {Around(1.74e9, 80e6), "1.74 s"},
 		{Around(0.0, 6e6), "≤ 6.00 ms"}, {Around(0.0, 0.0), "0 ns"},
 		{Around(math.Inf(1), math.Inf(1)), "-"},
+		{Around(1.74e9, math.Inf(1)), "≈ 1.74 s"},
+		{Within(1.74e9, 80e6), "1.74 s ± 80.0 ms"}, {Within(1.74e9, 8e5), "1.74 s"},
+		{Efficiency(0.6634, 0), "66.3 %"}, {Efficiency(0.6634, 0.002), "66.3 % ± 0.3 %"},
+		{Efficiency(0.6634, 0.02), "66 % ± 3 %"}, {Efficiency(0.6634, 0.3), "-"},
+		{Efficiency(0.6634, math.Inf(1)), "≈ 66 %"},
 
 		{Bytes(uint64(0)), "0 B"}, {Bytes(uint64(999)), "999 B"}, {Bytes(uint64(1000)), "1.00 kB"},
 		{Bytes(int64(1250)), "1.25 kB"},

@@ -77,6 +77,28 @@ func Percent[N number](part, whole N) string {
 	return fmt.Sprintf("%.1f %%", 100*p/w)
 }
 
+// maxShareError is the error from which on a share is not written: then it is anywhere in half of what it can be.
+const maxShareError = 0.25
+
+// Efficiency writes a share as per cent, and how far it may be off unless that is less than its digits tell, such as
+// 97 % ± 2 %: ≈ 97 % if that is not known, which is +Inf, and a dash if it is more than a quarter of the whole.
+func Efficiency(share, off float64) string {
+	digits, unit := 0, 100.0
+	switch {
+	case math.IsInf(off, 1):
+		return fmt.Sprintf("≈ %.0f %%", 100*share)
+	case off > maxShareError:
+		return "-"
+	case off < 0.0005:
+		return Percent(share, 1)
+	case off < 0.01:
+		digits, unit = 1, 1000
+	}
+	written := math.Round(share*unit) / unit
+	off = math.Ceil((off+math.Abs(written-share))*unit-1e-9) / unit // of what is written
+	return fmt.Sprintf("%.*f %% ± %.*f %%", digits, 100*written, digits, 100*off)
+}
+
 // Change writes how much more b is than a, in per cent of a and with its sign: nothing if a is nothing, or if one
 // of the two is saturated or not finite.
 func Change[N number](a, b N) string {
@@ -147,11 +169,19 @@ func Duration[N ~int64 | ~float64](ns N) string {
 }
 
 // Around writes nanoseconds like Duration, and how far they may be off if that is more than 1/20
-// of them, such as 1.74 s ± 212 ms: ≤ 212 ms if they are 0.
-func Around[N ~int64 | ~float64](ns, off N) string {
+// of them, such as 1.74 s ± 212 ms: ≤ 212 ms if they are 0, and ≈ 1.74 s if it is not known.
+func Around[N ~int64 | ~float64](ns, off N) string { return around(ns, off, 1.0/20) }
+
+// Within is Around, but writes also smaller errors, if they change one of the digits.
+func Within[N ~int64 | ~float64](ns, off N) string { return around(ns, off, 1.0/2000) }
+
+// around writes an error that is more than a share.
+func around[N ~int64 | ~float64](ns, off N, share float64) string {
 	switch {
-	case math.IsInf(float64(ns), 0) || float64(off) <= float64(ns)/20:
+	case math.IsInf(float64(ns), 0) || float64(off) <= float64(ns)*share:
 		return Duration(ns)
+	case math.IsInf(float64(off), 0):
+		return "≈ " + Duration(ns)
 	case ns == 0:
 		return "≤ " + Duration(off)
 	}

@@ -33,10 +33,14 @@
 //
 // # Times
 //
-// Where the trace has the times of every call, computing is the sum of gaps between calls, and as exact as
-// these are. Otherwise each gap is the mean of the call's signature, scaled to the sums that the trace keeps
-// of the rank. Times of phases are estimates then, and as ranks whose gaps are means wait less for each
-// other, the ideal time is rather too short: serialization comes out too high, and transfer too low.
+// Each number has its max error. Where the trace has the times of every call, computing is the sum of gaps between
+// calls. With a relative error g, a sum of gaps s was from s/(1+g) to s/(1−g), and so was the ideal time, which is the
+// longest path of gaps. A rank computes besides for as long as starts, and when the run begins, may be off.
+//
+// Otherwise each gap is the mean of the call's signature, scaled to the sums that the trace keeps of the rank, and the
+// computing of a rank in the run is bounded as [github.com/reprise-trace/reprise/query.Times.ComputingBounds] says.
+// The ideal time of means is rather too short, as ranks wait less for each other: it is not known, but for that
+// serialization and transfer are from the communication efficiency to 1. What the means say of phases is an estimate.
 //
 // The ideal run cannot take longer than the recorded one if the times are exact, those of all ranks are of
 // one clock, and collective operations synchronize no more than they did. Where it does, [Part.Longer] says so,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
@@ -14,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -82,6 +82,10 @@ type Part struct {
 	Time  query.Nanoseconds `json:"time_ns"`
 	Ideal query.Nanoseconds `json:"ideal_time_ns"` // on a network that takes no time
 
+	// How far these may be off: 0 if they are exact, +Inf if that is not known.
+	TimeError  query.Nanoseconds `json:"time_error_ns"`
+	IdealError query.Nanoseconds `json:"ideal_time_error_ns"`
+
 	// Threads are those that take part: one of each rank, or all of an archive that make calls.
 	Threads int `json:"threads"`
 
@@ -91,8 +95,16 @@ type Part struct {
 	MaxRank   int               `json:"rank_of_max"`
 	MaxThread int               `json:"thread_of_max"`
 
+	TotalError query.Nanoseconds `json:"computing_error_ns"`
+	MeanError  query.Nanoseconds `json:"mean_computing_error_ns"`
+	MaxError   query.Nanoseconds `json:"max_computing_error_ns"`
+	MaxKnown   bool              `json:"rank_of_max_known"` // no other computes longer, whatever the errors are
+
 	// Factors are nil if nobody computes, or it is not known how long that took.
 	Factors *Factors `json:"efficiency"`
+
+	// Errors are how far the Factors may be off, nil if that is not known: they are estimates then.
+	Errors *Factors `json:"efficiency_error"`
 
 	// Longer says that the ideal run takes longer than the recorded one, so that the transfer counts as 1:
 	// times are means or not exact, clocks differ, or the replay has ranks wait that did not.
@@ -170,6 +182,10 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
+	m.bounds, err = times.ComputingBounds(of, func(name string) bool { return spec.Base(name) == name })
+	if err != nil {
+		return nil, err
+	}
 	m.steady = m.recorded.Means() && !o.executeAll
 	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt,
 		Sum: m.computingOf})
@@ -179,9 +195,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	run := &Run{TimesInArchive: tr.Run().Origin.Times, Ranks: tr.Ranks(), Source: query.Series, Scaled: true,
 		Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside,
 		Unreceived: res.Unreceived, LacksReceives: replay.LacksReceives(res.Messages, res.Unreceived)}
-	whole, parts := newSums(), make([]*sums, len(phases))
+	whole, parts := &sums{run: of, whole: o.Region == nil}, make([]*sums, len(phases))
 	for i := range parts {
-		parts[i] = newSums()
+		parts[i] = &sums{run: of}
 	}
 	for _, r := range m.ranks {
 		if r == nil { // it made no call
@@ -193,11 +209,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 			if t.excluded {
 				continue
 			}
-			if err := whole.add(t, []trace.Span{{First: t.first, End: t.end}}, of); err != nil {
+			if err := whole.add(t, []trace.Span{{First: t.first, End: t.end}}); err != nil {
 				return nil, err
 			}
 			for i, g := range phases {
-				if err := parts[i].add(t, t.spansIn(g), of); err != nil {
+				if err := parts[i].add(t, t.spansIn(g)); err != nil {
 					return nil, err
 				}
 			}
@@ -274,101 +290,13 @@ func checkCalls(t *trace.Trace, most uint64) error {
 // maxCalls is how many calls are executed, unless Options say it.
 const maxCalls = uint64(10_000_000_000)
 
-// Sums are what threads did in spans.
-type sums struct {
-	threads       int
-	visits, ideal []visit     // by the number of the span: in ns as recorded, and in the time of the replay
-	max           replay.Time // computing
-	total         float64     // computing, that may be too much for a Time
-	maxRank       int
-	maxThread     int
-}
-
-// A visit is from when the first thread begins a span to when the last one ends it.
-type visit struct{ begin, end int64 }
-
-func newSums() *sums { return &sums{max: -1} }
-
-// addVisit adds what a thread does in the n-th span.
-func addVisit(list *[]visit, n int, begin, end int64) {
-	if n == len(*list) {
-		*list = append(*list, visit{begin, end})
-		return
-	}
-	v := &(*list)[n]
-	v.begin, v.end = min(v.begin, begin), max(v.end, end)
-}
-
-// lasting returns how long visits take together. What several have in common counts once.
-func lasting(list []visit) float64 {
-	slices.SortFunc(list, func(a, b visit) int { return cmp.Compare(a.begin, b.begin) })
-	sum, end := 0.0, int64(math.MinInt64)
-	for _, v := range list {
-		if v.begin = max(v.begin, end); v.end > v.begin {
-			sum, end = sum+float64(uint64(v.end)-uint64(v.begin)), v.end
-		}
-	}
-	return sum
-}
-
-// add adds spans of a thread of a run.
-func (s *sums) add(t *thread, spans []trace.Span, run *query.RunTimes) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	computing := replay.Time(0)
-	for n, of := range spans {
-		begin, err := t.recorded(of.First)
-		if err != nil {
-			return err
-		}
-		if run != nil && t.first > 0 {
-			begin = max(begin, run.Begin)
-		}
-		end, err := t.recorded(of.End)
-		if err != nil {
-			return err
-		}
-		a, b := t.marked[of.First], t.marked[of.End]
-		addVisit(&s.visits, n, begin, end)
-		addVisit(&s.ideal, n, int64(a.at), int64(b.at))
-		computing += b.computing - a.computing
-	}
-	s.threads++
-	if s.total += float64(computing); computing > s.max {
-		s.max, s.maxRank, s.maxThread = computing, t.rank.number, t.number
-	}
-	return nil
-}
-
-// part returns the efficiency, without what depends on receives if the trace lacks these.
-func (s *sums) part(lacksReceives bool) Part {
-	time, ideal := lasting(s.visits), lasting(s.ideal)/float64(replay.Nanosecond)
-	total, most := s.total/float64(replay.Nanosecond), max(0, float64(s.max))/float64(replay.Nanosecond)
-	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total),
-		Max: query.Nanoseconds(most), MaxRank: s.maxRank, MaxThread: s.maxThread, Threads: s.threads}
-	if s.threads == 0 {
-		return p
-	}
-	mean := total / float64(s.threads)
-	p.Mean, p.Longer = query.Nanoseconds(mean), ideal > time
-	if most > 0 && time > 0 {
-		took := max(time, most) // less is only an error of the times
-		ideal = min(ideal, took)
-		p.Factors = &Factors{Parallel: mean / took, LoadBalance: mean / most, Communication: most / took}
-		if !lacksReceives {
-			serialization, transfer := most/ideal, ideal/took
-			p.Factors.Serialization, p.Factors.Transfer = &serialization, &transfer
-		}
-	}
-	return p
-}
-
 // A Scaling compares a run with a reference.
 type Scaling struct {
 	Speedup                float64 `json:"speedup"` // time of the reference / time
 	ComputationScalability float64 `json:"computation_scalability"`
 	Global                 float64 `json:"global"` // Parallel · ComputationScalability
+
+	Errors *Scaling `json:"scaling_error,omitempty"` // how far these may be off, nil if that is not known
 }
 
 // Compare compares runs of one program with the first of the fewest threads, and returns which that is, and how
@@ -392,10 +320,23 @@ func (r *Run) scaling(reference *Run, weak bool) *Scaling {
 	if r.Factors == nil || reference.Factors == nil {
 		return nil
 	}
-	s := &Scaling{Speedup: float64(reference.Time / r.Time), ComputationScalability: float64(reference.Total / r.Total)}
+	time, total := quotient(reference.Time, reference.TimeError, r.Time, r.TimeError),
+		quotient(reference.Total, reference.TotalError, r.Total, r.TotalError)
+	s := &Scaling{Speedup: float64(reference.Time / r.Time),
+		ComputationScalability: float64(reference.Total / r.Total)}
 	if weak {
 		s.ComputationScalability = float64(reference.Mean / r.Mean)
+		total = quotient(reference.Mean, reference.MeanError, r.Mean, r.MeanError)
 	}
 	s.Global = r.Factors.Parallel * s.ComputationScalability
+	if r.Errors == nil || math.IsInf(time.high+total.high, 1) {
+		return s
+	}
+	parallel := extent{r.Factors.Parallel, r.Factors.Parallel}.plus(r.Errors.Parallel)
+	if r == reference { // it is compared with itself
+		time, total = extent{1, 1}, extent{1, 1}
+	}
+	s.Errors = &Scaling{Speedup: time.off(s.Speedup), ComputationScalability: total.off(s.ComputationScalability),
+		Global: extent{parallel.low * total.low, min(1, parallel.high) * total.high}.off(s.Global)}
 	return s
 }

@@ -330,81 +330,87 @@ func TestShapes(t *testing.T) {
 }
 
 // costs is a machine on which everything takes some time that is a whole number of nanoseconds.
-type costs struct{ seed uint64 }
+type costs struct{ seed, scale uint64 }
 
 func (m costs) Compute(c *replay.Call) (before, within replay.Time) {
 	n := (c.Position+m.seed)*2654435761 + uint64(c.Rank.Number())*40503
 	if c.Local {
-		within = replay.Time(n/7%50) * replay.Nanosecond
+		within = replay.Time(n/7%50*m.scale) * replay.Nanosecond
 	}
-	return replay.Time(n%1000) * replay.Nanosecond, within
+	return replay.Time(n%1000*m.scale) * replay.Nanosecond, within
 }
 
 func (m costs) Message(of *replay.Message) replay.Cost {
-	n := replay.Time(uint64(of.From*7+of.To*3)+m.seed) % 50 * replay.Nanosecond
+	n := replay.Time((uint64(of.From*7+of.To*3)+m.seed)%50*m.scale) * replay.Nanosecond
 	return replay.Cost{Send: n, Transfer: 10 * n, Receive: 2 * n, Rendezvous: m.seed%2 == 0}
 }
 
 func (m costs) Collective(c *replay.Collective) {
 	c.Earliest()
 	for _, i := range c.Leaving {
-		c.Leave[i] += replay.Time((uint64(i)+m.seed)%90) * replay.Nanosecond
+		c.Leave[i] += replay.Time((uint64(i)+m.seed)%90*m.scale) * replay.Nanosecond
 	}
+}
+
+// drawProgram draws the calls of ranks, without times, and says whether they begin with MPI_Init.
+func drawProgram(t *rapid.T) (program [][]testtrace.Call, initialize bool) {
+	ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
+	program = make([][]testtrace.Call, ranks)
+	add := func(rank int, name string, pairs ...any) {
+		program[rank] = append(program[rank], testtrace.MPICall(name, pairs...))
+	}
+	initialize = rapid.Bool().Draw(t, "MPI_Init")
+	all := func(name string, pairs ...any) {
+		for rank := range ranks {
+			add(rank, name, pairs...)
+		}
+	}
+	if initialize {
+		all("MPI_Init")
+	}
+	all("MPI_Barrier", "comm", world)
+	for range rapid.IntRange(0, 6).Draw(t, "loops") {
+		trips := rapid.IntRange(1, 12).Draw(t, "trips")
+		kind, shift := rapid.IntRange(0, 3).Draw(t, "kind"), rapid.IntRange(0, 4).Draw(t, "shift")
+		for range trips {
+			switch kind {
+			case 0:
+				all("MPI_Allreduce", "count", 1, "datatype", "MPI_BYTE", "comm", world)
+			case 1:
+				all("MPI_Reduce", "count", 1, "datatype", "MPI_BYTE", "root", shift%ranks, "comm", world)
+			case 2: // a ring
+				for rank := range ranks {
+					add(rank, "MPI_Isend", "count", 1, "datatype", "MPI_BYTE", "dest", (rank+1)%ranks,
+						"tag", 1, "comm", world, "request", 0)
+					add(rank, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source",
+						(rank+ranks-1)%ranks, "tag", 1, "comm", world)
+					add(rank, "MPI_Wait", "request", 0)
+				}
+			case 3: // a pipeline
+				for rank := range ranks {
+					if rank > 0 {
+						add(rank, "MPI_Recv", "count", 9, "datatype", "MPI_BYTE", "source", rank-1, "tag",
+							2, "comm", world)
+					}
+					if rank < ranks-1 {
+						add(rank, "MPI_Send", "count", 9, "datatype", "MPI_BYTE", "dest", rank+1, "tag",
+							2, "comm", world)
+					}
+					add(rank, "MPI_Comm_rank", "comm", world, "rank", rank)
+				}
+			}
+		}
+	}
+	all("MPI_Finalize")
+	return program, initialize
 }
 
 // TestConsistent checks that the factors of random programs are between 0 and 1, and of the times that the
 // machine has on which they ran.
 func TestConsistent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
-		program := make([][]testtrace.Call, ranks)
-		add := func(rank int, name string, pairs ...any) {
-			program[rank] = append(program[rank], testtrace.MPICall(name, pairs...))
-		}
-		initialize := rapid.Bool().Draw(t, "MPI_Init")
-		all := func(name string, pairs ...any) {
-			for rank := range ranks {
-				add(rank, name, pairs...)
-			}
-		}
-		if initialize {
-			all("MPI_Init")
-		}
-		all("MPI_Barrier", "comm", world)
-		for range rapid.IntRange(0, 6).Draw(t, "loops") {
-			trips := rapid.IntRange(1, 12).Draw(t, "trips")
-			kind, shift := rapid.IntRange(0, 3).Draw(t, "kind"), rapid.IntRange(0, 4).Draw(t, "shift")
-			for range trips {
-				switch kind {
-				case 0:
-					all("MPI_Allreduce", "count", 1, "datatype", "MPI_BYTE", "comm", world)
-				case 1:
-					all("MPI_Reduce", "count", 1, "datatype", "MPI_BYTE", "root", shift%ranks, "comm", world)
-				case 2: // a ring
-					for rank := range ranks {
-						add(rank, "MPI_Isend", "count", 1, "datatype", "MPI_BYTE", "dest", (rank+1)%ranks,
-							"tag", 1, "comm", world, "request", 0)
-						add(rank, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source",
-							(rank+ranks-1)%ranks, "tag", 1, "comm", world)
-						add(rank, "MPI_Wait", "request", 0)
-					}
-				case 3: // a pipeline
-					for rank := range ranks {
-						if rank > 0 {
-							add(rank, "MPI_Recv", "count", 9, "datatype", "MPI_BYTE", "source", rank-1, "tag",
-								2, "comm", world)
-						}
-						if rank < ranks-1 {
-							add(rank, "MPI_Send", "count", 9, "datatype", "MPI_BYTE", "dest", rank+1, "tag",
-								2, "comm", world)
-						}
-						add(rank, "MPI_Comm_rank", "comm", world, "rank", rank)
-					}
-				}
-			}
-		}
-		all("MPI_Finalize")
-		machine := costs{uint64(rapid.IntRange(0, 1000).Draw(t, "seed"))}
+		program, initialize := drawProgram(t)
+		machine := costs{uint64(rapid.IntRange(0, 1000).Draw(t, "seed")), 1}
 		computing, time := run(t, program, machine, initialize)
 		r := open(t, record(t, program, exact))
 		if want := float64(time / replay.Nanosecond); float64(r.Time) != want ||

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/otf2"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -23,7 +25,8 @@ type ideal struct {
 	archive  *otf2.Semantics // nil if the trace was not made of an archive of OTF2
 	recorded *replay.Recorded
 	times    *query.Times
-	run      *query.RunTimes // nil if they are not known
+	run      *query.RunTimes                                         // nil if they are not known
+	bounds   func(rank int) (low, high query.Nanoseconds, err error) // of computing
 	phases   []*query.Region
 	ranks    []*rank // all of them; nil for one without calls
 
@@ -41,9 +44,12 @@ type rank struct {
 	number int
 	clock  *query.Clock
 
-	means   []mean // by terminal, if the trace does not have the times of every call
-	scaled  bool   // they are the rank's own, or there are none
-	outside []bool // by terminal: the thread computes in the call
+	off     float64 // how many nanoseconds starts are off at most; +Inf if that is not known
+	gaps    bool    // the series of the rank has the gaps themselves
+	bounds  extent  // of its computing in the run, if the trace does not have the times of every call
+	means   []mean  // by terminal, if the trace does not have the times of every call
+	scaled  bool    // they are the rank's own, or there are none
+	outside []bool  // by terminal: the thread computes in the call
 	bracket []bracket
 
 	threads []*thread // in the order of their calls, which do not alternate
@@ -87,6 +93,7 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	if r.means == nil {
 		before, within = m.recorded.Compute(c)
 		t.come(m.recorded, c.Position)
+		m.addAtBegin(t, c)
 	} else if mean := &r.means[c.Terminal]; c.Local {
 		before, within = mean.gap, mean.duration
 	} else {
@@ -111,6 +118,18 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	}
 	t.take(r.bracket[c.Terminal])
 	return before, within
+}
+
+// addAtBegin adds a call to those that may be before the run begins or in it, as far as is known.
+func (m *ideal) addAtBegin(t *thread, c *replay.Call) {
+	at, ok := m.recorded.Last()
+	if m.run == nil || t.first == 0 || !ok || !c.Local && !t.rank.outside[c.Terminal] {
+		return
+	}
+	off := float64(m.run.BeginError) + t.rank.off
+	if off > 0 && math.Abs(float64(wire.SubTimes(at.Start, m.run.Begin))) <= off {
+		t.atBegin += picoseconds(spread(float64(at.Duration), t.rank.clock.Guarantee()).high)
+	}
 }
 
 // endedAt returns the calls before those positions of a rank that are to be marked.
@@ -182,9 +201,27 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 			}
 		}
 	}
+	switch off := r.clock.StartError(); {
+	case r.clock.Source() != query.Series:
+		if r.off = math.Inf(1); m.bounds != nil {
+			low, high, err := m.bounds(r.number)
+			if err != nil {
+				m.fail(err)
+				return nil
+			}
+			r.bounds = extent{float64(low), float64(high)}
+		}
+	case off == math.MaxInt64:
+		r.off = math.Inf(1)
+	default:
+		r.off = float64(off)
+	}
 	if err := m.setThreads(r, of); err != nil {
 		m.fail(err)
 		return nil
+	}
+	if series := of.Series(); series != nil {
+		r.gaps = series.Form() == timing.Gaps
 	}
 	if r.clock.Source() != query.Series {
 		r.setMeans(m.times.RankLoops(of), of)

@@ -31,9 +31,10 @@ type thread struct {
 
 	marks     []uint64 // positions that are to be marked, ascending
 	marked    map[uint64]moment
-	came      map[uint64]int64 // when it came to marks in the recorded run, as far as calls before them were read
-	next      uint64           // position behind the last call
+	came      map[uint64]came // when it came to marks in the recorded run, as far as calls before them were read
+	next      uint64          // position behind the last call
 	computing replay.Time
+	atBegin   replay.Time // in calls that may be before the run begins or in it, as their times are not exact
 
 	// In an archive: whether the thread does not compute in each of the regions that it is in, the innermost last, and
 	// whether it is in regions at all, so that it does not compute outside of these.
@@ -105,7 +106,7 @@ func (m *ideal) setThreads(r *rank, of *trace.Rank) error {
 	}
 	for i, s := range spans {
 		t := &thread{rank: r, begin: s.First, stop: s.End, next: s.First, first: s.First, end: s.End,
-			marked: make(map[uint64]moment), came: make(map[uint64]int64), gap: math.MaxInt64}
+			marked: make(map[uint64]moment), came: make(map[uint64]came), gap: math.MaxInt64}
 		call := of.CallAt(s.First)
 		t.number = call.Thread()
 		t.excluded = m.archive != nil && !m.archive.OnProcessor(r.number, t.number)
@@ -214,32 +215,39 @@ func (t *thread) come(times *replay.Recorded, before uint64) {
 	}
 	at, ok := times.Last()
 	if ok && before == t.begin {
-		t.came[before] = at.Start
+		t.came[before] = came{at: at.Start, off: t.rank.off}
 	}
 	if ok && marked {
 		t.came[before+1] = t.after(at.Start, at.Duration, before+1)
 	}
 }
 
+// A came is when a thread came to a position in the recorded run, and by how many nanoseconds that may be off.
+type came struct {
+	at  int64
+	off float64
+}
+
 // recorded returns when the thread came to a position in the recorded run.
-func (t *thread) recorded(position uint64) (int64, error) {
+func (t *thread) recorded(position uint64) (came, error) {
 	if at, ok := t.came[position]; ok {
 		return at, nil
 	}
 	if position == t.begin {
 		start, _, err := t.rank.clock.Time(position)
-		return start, err
+		return came{start, t.rank.off}, err
 	}
 	start, duration, err := t.rank.clock.Time(position - 1)
 	return t.after(start, duration, position), err
 }
 
 // after returns when the thread comes to a position, by the times of the call before that.
-func (t *thread) after(start, duration int64, position uint64) int64 {
+func (t *thread) after(start, duration int64, position uint64) came {
 	if t.finalized && position == t.end {
-		return start
+		return came{start, t.rank.off}
 	}
-	return wire.AddTimes(start, duration)
+	took := float64(duration)
+	return came{wire.AddTimes(start, duration), t.rank.off + spread(took, t.rank.clock.Guarantee()).high - took}
 }
 
 // spansIn returns the spans of a region that are in the run, as far as the thread makes their calls.

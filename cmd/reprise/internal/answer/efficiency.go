@@ -222,13 +222,8 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 		}
 		t.Row(cells...)
 	}
-	factor := func(name string, of func(*efficiency.Factors) *float64) {
-		row(name, func(t *traceEfficiency) string {
-			if t.Factors == nil {
-				return "-"
-			}
-			return answers.FactorIf(of(t.Factors))
-		})
+	factor := func(name string, number int) {
+		row(name, func(t *traceEfficiency) string { return answers.Factors(&t.Part)[number] })
 	}
 	scaling := func(name string, of func(*efficiency.Scaling) string) {
 		row(name, func(t *traceEfficiency) string {
@@ -247,32 +242,35 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 			row("threads", func(t *traceEfficiency) string { return text.Count(t.Threads) })
 		}
 	}
-	row("time", func(t *traceEfficiency) string { return text.Duration(t.Time) })
-	row("time on an ideal network", func(t *traceEfficiency) string { return text.Duration(t.Ideal) })
-	row("computing, mean of "+of, func(t *traceEfficiency) string { return text.Duration(t.Mean) })
+	row("time", func(t *traceEfficiency) string { return text.Within(t.Time, t.TimeError) })
+	row("time on an ideal network", func(t *traceEfficiency) string { return text.Within(t.Ideal, t.IdealError) })
+	row("computing, mean of "+of, func(t *traceEfficiency) string { return text.Within(t.Mean, t.MeanError) })
 	most, indent := "computing, max", ""
-	if !several {
+	if !several && a.Traces[0].MaxKnown {
 		most += fmt.Sprintf(", rank %d", a.Traces[0].MaxRank)
 		if a.threads() {
 			most += fmt.Sprintf(", thread %d", a.Traces[0].MaxThread)
 		}
 	}
-	row(most, func(t *traceEfficiency) string { return text.Duration(t.Max) })
+	row(most, func(t *traceEfficiency) string { return text.Within(t.Max, t.MaxError) })
 	if several {
 		if !a.Weak {
-			scaling("speedup", func(s *efficiency.Scaling) string { return fmt.Sprintf("%.2f", s.Speedup) })
+			scaling("speedup", func(s *efficiency.Scaling) string { return answers.Speedup(s) })
 		}
-		scaling("global efficiency", func(s *efficiency.Scaling) string { return answers.Factor(s.Global) })
+		scaling("global efficiency", func(s *efficiency.Scaling) string {
+			return answers.ScalingFactor(s.Global, s.Errors, func(e *efficiency.Scaling) float64 { return e.Global })
+		})
 		indent = "  "
 		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string {
-			return answers.Factor(s.ComputationScalability)
+			return answers.ScalingFactor(s.ComputationScalability, s.Errors,
+				func(e *efficiency.Scaling) float64 { return e.ComputationScalability })
 		})
 	}
-	factor(indent+"parallel efficiency", func(f *efficiency.Factors) *float64 { return &f.Parallel })
-	factor(indent+"  load balance", func(f *efficiency.Factors) *float64 { return &f.LoadBalance })
-	factor(indent+"  communication efficiency", func(f *efficiency.Factors) *float64 { return &f.Communication })
-	factor(indent+"    serialization", func(f *efficiency.Factors) *float64 { return f.Serialization })
-	factor(indent+"    transfer", func(f *efficiency.Factors) *float64 { return f.Transfer })
+	factor(indent+"parallel efficiency", 0)
+	factor(indent+"  load balance", 1)
+	factor(indent+"  communication efficiency", 2)
+	factor(indent+"    serialization", 3)
+	factor(indent+"    transfer", 4)
 	t.Close()
 }
 
@@ -287,12 +285,9 @@ func printPhases(q *cli.Question, r *efficiency.Run) {
 			minor++
 			continue
 		}
-		cells := []any{answers.Phase(p, r.Ranks), text.Duration(p.Time), text.Percent(p.Time, r.Time)}
-		if f := p.Factors; f != nil {
-			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance),
-				answers.Factor(f.Communication), answers.FactorIf(f.Serialization), answers.FactorIf(f.Transfer))
-		} else {
-			cells = append(cells, "-", "-", "-", "-", "-")
+		cells := []any{answers.Phase(p, r.Ranks), text.Within(p.Time, p.TimeError), text.Percent(p.Time, r.Time)}
+		for _, f := range answers.Factors(&p.Part) {
+			cells = append(cells, f)
 		}
 		t.Row(cells...)
 	}
