@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/must"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -35,7 +36,8 @@ func timesOf(epsilon float64, starts int64) map[string]tracer.Options {
 func TestStatedErrors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		program, initialize := drawProgram(t)
-		machine := costs{uint64(rapid.IntRange(0, 1000).Draw(t, "seed")), rapid.Uint64Range(1, 3000).Draw(t, "scale")}
+		machine := costs{uint64(rapid.IntRange(0, 1000).Draw(t, "seed")), rapid.Uint64Range(1, 3000).Draw(t, "scale"),
+			rapid.Uint64Range(0, 10).Draw(t, "startup")}
 		run(t, program, machine, initialize)
 		want := open(t, record(t, program, exact))
 		checkStated(t, "exact", want, want)
@@ -86,4 +88,28 @@ func checkStatedPart(t tester, of string, got, want *efficiency.Part) {
 	check("communication efficiency", f.Communication, e.Communication, w.Communication)
 	check("serialization", *f.Serialization, *e.Serialization, *w.Serialization)
 	check("transfer", *f.Transfer, *e.Transfer, *w.Transfer)
+}
+
+// TestStatedErrorsOfStartup checks the errors of a rank that computes while another is still in MPI_Init, for how long
+// is only known as exactly as the codec has that.
+func TestStatedErrorsOfStartup(t *testing.T) {
+	bins := must.Get(timing.NewExponential(0.1))
+	coded := tracer.Options{Series: must.Get(timing.NewSeriesCodec(bins, bins, timing.Gaps))}
+	for startup := int64(400); startup < 600; startup += 7 {
+		late := []*process{{}, {}}
+		late[0].call(0, 10, "MPI_Init")
+		for range 100 {
+			late[0].call(7, 0, "MPI_Comm_rank", "comm", world, "rank", 0)
+		}
+		late[1].call(0, startup, "MPI_Init")
+		late[1].call(500, 0, "MPI_Comm_rank", "comm", world, "rank", 1)
+		var program [][]testtrace.Call
+		for _, p := range late {
+			p.call(0, 7, "MPI_Finalize")
+			program = append(program, p.calls)
+		}
+		want := open(t, record(t, program, exact))
+		checkStated(t, "exponential", open(t, record(t, program, coded)), want)
+		checkStated(t, "statistics", open(t, record(t, program, statistics)), want)
+	}
 }
