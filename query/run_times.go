@@ -140,8 +140,11 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	if all.begin == math.MinInt64 {
 		all.begin = all.first
 	}
-	if all.begin > all.end { // nothing is in the run
-		return nil, nil
+	if all.begin > all.end {
+		if elapsed(all.end, all.begin) > all.off+all.endOff { // nothing is in the run
+			return nil, nil
+		}
+		all.begin, all.off = all.end, max(all.off, all.endOff) // only times that are not exact have it so
 	}
 	off := all.off + all.endOff + all.finalizeOff
 	if all.finalizeOff > 0 { // the shutdown is from an end to another

@@ -77,7 +77,7 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 
 // row adds the efficiency of a run or a phase.
 func (e *efficiencyText) row(part any, of *efficiency.Part) {
-	cells := []any{part, valued(math.Round(float64(of.Time)), text.Within(of.Time, of.TimeError))}
+	cells := []any{part, valued(int64(math.Round(float64(of.Time))), text.Within(of.Time, of.TimeError))}
 	values := [5]float64{-1, -1, -1, -1, -1}
 	if f := of.Factors; f != nil {
 		values[0], values[1], values[2] = f.Parallel, f.LoadBalance, f.Communication

@@ -113,3 +113,17 @@ func TestStatedErrorsOfStartup(t *testing.T) {
 		checkStated(t, "statistics", open(t, record(t, program, statistics)), want)
 	}
 }
+
+// TestStatedErrorsOfShortRun checks a run that is shorter than the error of when it begins, so that by the times it
+// ends before.
+func TestStatedErrorsOfShortRun(t *testing.T) {
+	program := make([][]testtrace.Call, 4)
+	for rank := range program {
+		program[rank] = []testtrace.Call{testtrace.MPICall("MPI_Init"), testtrace.MPICall("MPI_Finalize")}
+	}
+	run(t, program, costs{674, 0xb75, 7}, true)
+	want := open(t, record(t, program, exact))
+	for kind, o := range timesOf(0.15312728300341405, 11_629) {
+		checkStated(t, kind, open(t, record(t, program, o)), want)
+	}
+}
