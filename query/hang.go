@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Hang says what the ranks of a run did when its recording ended early: which were in
@@ -112,11 +113,21 @@ const (
 	ForMessage  HangReason = iota // that somebody sends
 	ForReceiver                   // who receives what it sends
 	ForMembers                    // that make the call of a collective operation
+	ForEnd                        // of the run, by MPI_Abort; Ranks is empty
 )
 
-var hangReasons = [...]string{ForMessage: "message", ForReceiver: "receiver", ForMembers: "members"}
+var hangReasons = [...]string{ForMessage: "message", ForReceiver: "receiver", ForMembers: "members",
+	ForEnd: "end"}
 
 func (r HangReason) String() string { return nameOf(hangReasons[:], r) }
+
+// abort is the function that ends the run: a call of it does not return.
+const abort = "MPI_Abort"
+
+// RanksAborting returns the ranks that called MPI_Abort. It costs what [RanksInCalls] does.
+func RanksAborting(ctx context.Context, t *trace.Trace) (rankenc.Set, error) {
+	return RanksInCalls(ctx, t, abort, Options{})
+}
 
 // nameOf returns the name of a number, or invalid.
 func nameOf[N ~uint8](names []string, n N) string {
@@ -215,7 +226,11 @@ func (s *stop) answer(ctx context.Context, o *Options) (*Hang, error) {
 	h.InCall, h.Outside, h.Ended, h.Deadlocked = rankenc.SetOf(in...), rankenc.SetOf(outside...),
 		rankenc.SetOf(ended...), rankenc.SetOf(deadlocked...)
 	for _, g := range groups {
-		h.Groups = append(h.Groups, g.finish(h.Ended))
+		finished := g.finish(h.Ended)
+		if g.State == InCall && s.match.model.Trace().Signature(g.Signature).Function.Name == abort {
+			finished.Waits = []HangWait{{For: ForEnd, Tag: semantics.NoTag}}
+		}
+		h.Groups = append(h.Groups, finished)
 	}
 	slices.SortFunc(h.Groups, compareGroups)
 	return h, nil

@@ -261,3 +261,20 @@ func TestHangDurations(t *testing.T) {
 		}
 	}
 }
+
+// TestHangAborted checks that a rank in MPI_Abort waits for the end of the run and no other rank does.
+func TestHangAborted(t *testing.T) {
+	tr := hungTrace(t, 3, 3, "0-1: MPI_Barrier returned=0\n2: MPI_Abort errorcode=7 returned=0\n")
+	for _, g := range askHung(t, tr).Groups {
+		want := ForMembers
+		if g.Ranks.String() == "2" {
+			want = ForEnd
+		}
+		if len(g.Waits) != 1 || g.Waits[0].For != want {
+			t.Errorf("ranks %v wait for %+v, want %v", g.Ranks, g.Waits, want)
+		}
+	}
+	if got, err := RanksAborting(t.Context(), tr); err != nil || got.String() != "2" {
+		t.Errorf("ranks %v abort, %v", got, err)
+	}
+}

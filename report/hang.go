@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -47,7 +48,7 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 			" did not reach MPI_Finalize, or it was not recorded."
 	}
 	if suspects := answers.HangSuspects(h); suspects != "" {
-		p.Banner += " N" + printable(suspects[1:]) + "."
+		p.Banner += " " + strings.ToUpper(suspects[:1]) + printable(suspects[1:]) + "."
 	}
 	for i, cycle := range h.Cycles {
 		if i < maxCycles {

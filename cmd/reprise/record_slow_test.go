@@ -114,6 +114,19 @@ func TestSummaryUnknown(t *testing.T) {
 	}
 }
 
+// TestSummaryAborted checks that the status of a run that MPI_Abort ended is not said to be a signal.
+func TestSummaryAborted(t *testing.T) {
+	var b strings.Builder
+	s := record.Summary{Status: 7, Parts: 1, Unfinished: rankenc.SetOf(0, 1),
+		Run: &diagnosis.Diagnosis{Early: rankenc.SetOf(0, 1), Aborted: rankenc.SetOf(1)}}
+	if err := s.Print(&b, false, false); err != nil {
+		t.Fatal(err)
+	}
+	if want := "ended with status 7, after rank 1 called MPI_Abort\n"; !strings.Contains(b.String(), want) {
+		t.Error(b.String())
+	}
+}
+
 // TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
 func TestSummaryWidth(t *testing.T) {
 	raw, overhead, used := int64(123_456_789_012), 0.1234, 123*time.Second

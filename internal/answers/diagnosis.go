@@ -16,6 +16,8 @@ const evenly = 0.95
 // Diagnosis returns why a run took as long as it did, in sentences.
 func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 	switch {
+	case d.Aborted.Len() > 0:
+		return []string{"It ended early: " + Aborted(d.Aborted) + "."}
 	case d.Early.Len() > 0:
 		return []string{"It ended early: " + text.Ranks(d.Early) + " did not reach MPI_Finalize."}
 	case d.Missing.Len() > 0:

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,9 @@ func Unrecorded(ranks rankenc.Set) string {
 	return "all calls of " + text.Ranks(ranks) + ": nothing was recorded of " + itOrThem(ranks)
 }
 
+// Aborted says which ranks called MPI_Abort.
+func Aborted(ranks rankenc.Set) string { return text.Ranks(ranks) + " called MPI_Abort" }
+
 func itOrThem(ranks rankenc.Set) string {
 	if ranks.Len() == 1 {
 		return "it"
@@ -59,8 +63,18 @@ func itOrThem(ranks rankenc.Set) string {
 	return "them"
 }
 
-// HangSuspects says what ranks without a record may have to do with a run that hangs, "" if there are none.
+// HangSuspects says which ranks ended the run, or else what ranks without a record may have to do with a run that
+// hangs, "" if there are none.
 func HangSuspects(a *query.Hang) string {
+	var aborting []rankenc.Set
+	for _, g := range a.Groups {
+		if slices.ContainsFunc(g.Waits, func(w query.HangWait) bool { return w.For == query.ForEnd }) {
+			aborting = append(aborting, g.Ranks)
+		}
+	}
+	if ranks := (rankenc.Set{}).Union(aborting...); ranks.Len() > 0 {
+		return Aborted(ranks) + ", which ended the run"
+	}
 	if a.Unrecorded.Len() == 0 {
 		return ""
 	}
@@ -145,8 +159,10 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 		fmt.Fprintf(&b, "%s to receive", ranks)
 	case query.ForMembers:
 		fmt.Fprintf(&b, "%s to make the call", ranks)
+	case query.ForEnd:
+		b.WriteString("the launcher to end the run")
 	}
-	if w.For != query.ForMembers && w.Tag != semantics.AnyTag {
+	if w.For != query.ForMembers && w.For != query.ForEnd && w.Tag != semantics.AnyTag {
 		fmt.Fprintf(&b, ", tag %d", w.Tag)
 	}
 	if w.Communicator != nil && w.Communicator.Name != "world" {

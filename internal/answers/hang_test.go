@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/answers"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // TestHangDuration checks that nothing is said where it is not known how long calls had lasted.
@@ -23,5 +25,17 @@ func TestHangDuration(t *testing.T) {
 		if got := answers.HangDuration(&tt.group); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestHangAborted checks what is said of a rank that ends the run.
+func TestHangAborted(t *testing.T) {
+	g := query.HangGroup{Ranks: rankenc.SetOf(1), Waits: []query.HangWait{{For: query.ForEnd, Tag: semantics.NoTag}}}
+	h := &query.Hang{Groups: []query.HangGroup{{Ranks: rankenc.SetOf(0)}, g}}
+	if got, want := answers.HangSuspects(h), "rank 1 called MPI_Abort, which ended the run"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := answers.HangWaits(&g), "the launcher to end the run"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

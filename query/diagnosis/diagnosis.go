@@ -53,6 +53,7 @@ type Diagnosis struct {
 	Ranks   int         `json:"ranks"`                        // that made calls
 	Missing rankenc.Set `json:"missing_rank_set,omitzero"`    // which are not in the trace
 	Early   rankenc.Set `json:"unfinished_rank_set,omitzero"` // which did not come to MPI_Finalize
+	Aborted rankenc.Set `json:"aborted_rank_set,omitzero"`    // which called MPI_Abort
 	Off     bool        `json:"recording_off,omitempty"`      // for a part of the run, or it may have been
 
 	OffRanks rankenc.Set `json:"off_rank_set,omitzero"` // of which it is known that recording was off meanwhile
@@ -135,6 +136,11 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	}
 	if !slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool { return query.InStartup(f.Name) }) {
 		d.Early = rankenc.Set{}
+	}
+	if d.Early.Len() > 0 {
+		if d.Aborted, err = query.RanksAborting(ctx, t); err != nil {
+			return nil, err
+		}
 	}
 	if off := t.Run().Origin.Off.Intersection(t.RankSet()); off.Len() > 0 {
 		d.OffRanks = off

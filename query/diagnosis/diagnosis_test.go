@@ -134,3 +134,24 @@ func TestMisuse(t *testing.T) {
 	tr := testtrace.RecordTimes(t, testtrace.Statistics, late())
 	misuse.Walk{Package: "diagnosis", Functions: []any{diagnosis.Open}, Values: []any{tr}}.Run(t)
 }
+
+// TestAborted has a rank that calls MPI_Abort: the diagnosis names it.
+func TestAborted(t *testing.T) {
+	calls := late()
+	for rank := range calls {
+		of := calls[rank][:len(calls[rank])-1]
+		if rank == 1 {
+			abort := testtrace.MPICall("MPI_Abort", "comm", "MPI_COMM_WORLD", "errorcode", 7, "returned", 0)
+			abort.Start = of[len(of)-1].Start + 30*ms
+			of = append(of[:len(of):len(of)], abort)
+		}
+		calls[rank] = of
+	}
+	d := open(t, testtrace.RecordTimes(t, testtrace.Statistics, calls))
+	if d.Early.String() != "0-3" || d.Aborted.String() != "1" {
+		t.Errorf("%v ended early, %v aborted", d.Early, d.Aborted)
+	}
+	if d = open(t, testtrace.RecordTimes(t, testtrace.Statistics, late())); d.Aborted.Len() > 0 {
+		t.Errorf("%v aborted", d.Aborted)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -395,7 +396,11 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 		printDiagnosis(w, s.Run, early)
 	}
 	if s.Status != 0 {
-		fmt.Fprintf(w, "reprise: the command ended with %s\n", StatusWords(s.Status))
+		words := StatusWords(s.Status)
+		if s.Run != nil && s.Run.Aborted.Len() > 0 { // its error code, whatever signal has this number
+			words = fmt.Sprintf("status %d, after %s", s.Status, answers.Aborted(s.Run.Aborted))
+		}
+		fmt.Fprintf(w, "reprise: the command ended with %s\n", words)
 	}
 	switch {
 	case early:
