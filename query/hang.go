@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Hang says what the ranks of a run did when its recording ended early: which were in
@@ -123,11 +122,6 @@ func (r HangReason) String() string { return nameOf(hangReasons[:], r) }
 
 // abort is the function that ends the run: a call of it does not return.
 const abort = "MPI_Abort"
-
-// RanksAborting returns the ranks that called MPI_Abort. It costs what [RanksInCalls] does.
-func RanksAborting(ctx context.Context, t *trace.Trace) (rankenc.Set, error) {
-	return RanksInCalls(ctx, t, abort, Options{})
-}
 
 // nameOf returns the name of a number, or invalid.
 func nameOf[N ~uint8](names []string, n N) string {

@@ -274,7 +274,7 @@ func TestHangAborted(t *testing.T) {
 			t.Errorf("ranks %v wait for %+v, want %v", g.Ranks, g.Waits, want)
 		}
 	}
-	if got, err := RanksAborting(t.Context(), tr); err != nil || got.String() != "2" {
+	if got, err := RanksInCalls(t.Context(), tr, abort, Options{}); err != nil || got.String() != "2" {
 		t.Errorf("ranks %v abort, %v", got, err)
 	}
 }

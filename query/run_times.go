@@ -29,6 +29,7 @@ type RunTimes struct {
 	Begin      int64       `json:"-"` // of the run, as a [Clock] has it
 	BeginError Nanoseconds `json:"-"` // how far it may be off
 	endError   Nanoseconds // how far the end may be off
+	Worlds     int         `json:"-"` // MPI_COMM_WORLDs that begin by then: calls of all but the last count as startup
 }
 
 // end returns when the run ended, as a [Clock] has it.
@@ -152,7 +153,8 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	}
 	return &RunTimes{Run: Nanoseconds(elapsed(all.begin, all.end)), Startup: Nanoseconds(elapsed(all.first, all.begin)),
 		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Begin: all.begin,
-		Error: Nanoseconds(off), BeginError: Nanoseconds(all.off),
+		Worlds: max(1, len(t.trace.Run().Worlds)),
+		Error:  Nanoseconds(off), BeginError: Nanoseconds(all.off),
 		endError: Nanoseconds(all.endOff + all.finalizeOff)}, nil
 }
 

@@ -49,6 +49,9 @@ func (p *page) summarizeTimes(active int) {
 		if r.Startup+r.Shutdown > 0 {
 			f.Note = fmt.Sprintf("from MPI_Init to MPI_Finalize; startup %s, shutdown %s",
 				text.Duration(r.Startup), text.Duration(r.Shutdown))
+			if s := answers.SeveralWorlds(r); s != "" {
+				f.Note += ". " + s
+			}
 		}
 	} else {
 		f.Value = text.Duration(run)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/query/waits"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -78,6 +79,14 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 			" on average.")
 	}
 	return sentences
+}
+
+// SeveralWorlds says what the startup of a run has that started processes later, "" for another.
+func SeveralWorlds(r *query.RunTimes) string {
+	if r.Worlds < 2 || r.Startup == 0 {
+		return ""
+	}
+	return "Calls before the last of " + strconv.Itoa(r.Worlds) + " MPI_COMM_WORLDs began are in the startup, not in the run."
 }
 
 // plural returns one of two words, as a set has one rank or more.

@@ -39,3 +39,14 @@ func TestHangAborted(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestSeveralWorlds checks that the startup of a run that started processes is said to have calls of the program.
+func TestSeveralWorlds(t *testing.T) {
+	if got := answers.SeveralWorlds(&query.RunTimes{Worlds: 1, Startup: 1}); got != "" {
+		t.Error(got)
+	}
+	want := "Calls before the last of 2 MPI_COMM_WORLDs began are in the startup, not in the run."
+	if got := answers.SeveralWorlds(&query.RunTimes{Worlds: 2, Startup: 1}); got != want {
+		t.Error(got)
+	}
+}

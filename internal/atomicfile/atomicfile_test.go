@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -185,5 +186,42 @@ func TestRemoveLeftovers(t *testing.T) {
 	}
 	if err := writing.Commit(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLongNames writes files whose names are as long as file systems take, alone and together, and removes what is
+// left of one that differs from another only at the end.
+func TestLongNames(t *testing.T) {
+	directory := t.TempDir()
+	long := strings.Repeat("ü", 127) // 254 bytes
+	var files []*File
+	for _, name := range []string{"a", long + "a", long + "b", strings.Repeat("x", maxStem), strings.Repeat("x", maxStem+1)} {
+		path := filepath.Join(directory, name)
+		for range 2 { // also in place of one
+			if err := Write(path, func(w io.Writer) error { _, err := io.WriteString(w, name); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	if err := Commit(files...); err != nil {
+		t.Fatal(err)
+	}
+	a, b := filepath.Join(directory, long+"a"), filepath.Join(directory, long+"b")
+	left := temporary(a, 1)
+	old := time.Now().Add(-2 * leftAfter)
+	if err := errors.Join(os.WriteFile(left, nil, 0o600), os.Chtimes(left, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	RemoveLeftovers(b)
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("what is left of another file: %v", err)
+	}
+	if RemoveLeftovers(a); len(namesIn(t, directory)) != len(files) {
+		t.Errorf("there are %q", namesIn(t, directory))
 	}
 }

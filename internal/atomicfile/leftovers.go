@@ -1,11 +1,14 @@
 package atomicfile
 
 import (
+	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // leftAfter is how long a file has not been written that nobody holds before it is a leftover: one that
@@ -19,7 +22,7 @@ func RemoveLeftovers(paths ...string) {
 	names := make(map[string][]string) // by directory
 	for _, path := range paths {
 		path = filepath.Clean(path)
-		names[filepath.Dir(path)] = append(names[filepath.Dir(path)], filepath.Base(path))
+		names[filepath.Dir(path)] = append(names[filepath.Dir(path)], stem(path))
 	}
 	for directory, bases := range names {
 		found := hiddenIn(directory, bases)
@@ -38,7 +41,7 @@ func RemoveLeftovers(paths ...string) {
 	}
 }
 
-// hiddenIn returns the names in a directory that files called bases have in the midst of being written.
+// hiddenIn returns the names in a directory that files whose stems are bases have in the midst of being written.
 func hiddenIn(directory string, bases []string) (found []string) {
 	d, err := os.Open(directory)
 	if err != nil {
@@ -61,7 +64,7 @@ func hiddenIn(directory string, bases []string) (found []string) {
 }
 
 // undoLeft puts back what was there before a process was killed that has left a list. A list that names other
-// files than those called bases is left alone, whoever wrote it.
+// files than those with these stems is left alone, whoever wrote it.
 func undoLeft(list string, bases []string) {
 	directory, err := os.Open(filepath.Dir(list))
 	if err != nil {
@@ -79,7 +82,7 @@ func undoLeft(list string, bases []string) {
 	}
 	s, err := readSwap(list)
 	if err != nil || slices.ContainsFunc(s.members, func(m member) bool {
-		return !slices.Contains(bases, filepath.Base(m.path))
+		return !slices.Contains(bases, stem(m.path))
 	}) {
 		return
 	}
@@ -131,7 +134,26 @@ func openRegular(name string) (*os.File, error) {
 
 // hidden returns the name beside a path that a file has for a time.
 func hidden(path, number, kind string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+number+"."+kind)
+	return filepath.Join(filepath.Dir(path), "."+stem(path)+"."+number+"."+kind)
+}
+
+// maxStem is how long the part of a hidden name is that stands for the base of a path, so that file systems
+// that take names of 255 bytes take it.
+const maxStem = 255 - len("..0123456789abcdef.list")
+
+// stem returns the base of a path, or, if it is too long, its beginning and a digest of all of it.
+func stem(path string) string {
+	base := filepath.Base(path)
+	if len(base) <= maxStem {
+		return base
+	}
+	digest := fnv.New64a()
+	digest.Write([]byte(base))
+	end := maxStem - len("~0123456789abcdef")
+	for end > 0 && !utf8.RuneStart(base[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s~%016x", base[:end], digest.Sum64())
 }
 
 // cutHidden cuts a name that [hidden] gives for a kind of files.

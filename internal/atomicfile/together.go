@@ -179,7 +179,7 @@ func readSwap(list string) (*swap, error) {
 		}
 		s.members = append(s.members, member{filepath.Join(s.directory, name), what == "old", by})
 	}
-	if len(s.members) == 0 || filepath.Base(s.members[0].path) != base {
+	if len(s.members) == 0 || stem(s.members[0].path) != base {
 		return nil, fs.ErrInvalid
 	}
 	return s, nil

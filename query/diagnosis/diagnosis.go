@@ -138,7 +138,7 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 		d.Early = rankenc.Set{}
 	}
 	if d.Early.Len() > 0 {
-		if d.Aborted, err = query.RanksAborting(ctx, t); err != nil {
+		if d.Aborted, err = query.RanksInCalls(ctx, t, "MPI_Abort", query.Options{}); err != nil {
 			return nil, err
 		}
 	}

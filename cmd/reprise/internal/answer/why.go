@@ -83,6 +83,9 @@ func RunSentences(d *diagnosis.Diagnosis, calls string) []string {
 	case d.Startup > 0:
 		list = append(list, "Besides, startup took "+text.Duration(d.Startup)+".")
 	}
+	if s := answers.SeveralWorlds(&d.RunTimes); s != "" {
+		list = append(list, s)
+	}
 	return list
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -122,6 +123,9 @@ func (i *TimeInfo) printRun(q *cli.Question) {
 		q.Printf(", shutdown %s", text.Around(i.Shutdown, i.Error))
 	}
 	q.Printf("\n")
+	if s := answers.SeveralWorlds(i.RunTimes); s != "" {
+		q.Printf("  %s\n", s)
+	}
 }
 
 // print prints tables of times.
