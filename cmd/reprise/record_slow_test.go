@@ -127,6 +127,20 @@ func TestSummaryAborted(t *testing.T) {
 	}
 }
 
+// TestSummaryFinalizing checks that ranks that wait in MPI_Finalize are not said not to have reached it.
+func TestSummaryFinalizing(t *testing.T) {
+	for want, run := range map[string]*diagnosis.Diagnosis{
+		"rank 1 did not reach MPI_Finalize\n":    {Early: rankenc.SetOf(1)},
+		"ranks 0-1 did not reach MPI_Finalize\n": nil,
+	} {
+		var b strings.Builder
+		s := record.Summary{Parts: 1, Unfinished: rankenc.SetOf(0, 1), Run: run}
+		if err := s.Print(&b, false, false); err != nil || !strings.Contains(b.String(), "ends early: "+want) {
+			t.Errorf("%s, %v, want %s", b.String(), err, want)
+		}
+	}
+}
+
 // TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
 func TestSummaryWidth(t *testing.T) {
 	raw, overhead, used := int64(123_456_789_012), 0.1234, 123*time.Second

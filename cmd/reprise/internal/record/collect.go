@@ -372,7 +372,11 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 	}
 	early := s.Unfinished.Len() > 0
 	if early {
-		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
+		ranks := s.Unfinished
+		if s.Run != nil && s.Run.Early.Len() > 0 { // others wait in MPI_Finalize for these
+			ranks = s.Run.Early
+		}
+		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(ranks))
 	}
 	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", text.Printable(s.Output), text.Count(s.Calls),
 		text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
