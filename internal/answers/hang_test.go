@@ -30,7 +30,8 @@ func TestHangDuration(t *testing.T) {
 
 // TestHangAborted checks what is said of a rank that ends the run.
 func TestHangAborted(t *testing.T) {
-	g := query.HangGroup{Ranks: rankenc.SetOf(1), Waits: []query.HangWait{{For: query.ForEnd, Tag: semantics.NoTag}}}
+	g := query.HangGroup{Ranks: rankenc.SetOf(1),
+		Waits: []query.HangWait{{For: query.ForEnd, Tag: semantics.NoTag}}}
 	h := &query.Hang{Groups: []query.HangGroup{{Ranks: rankenc.SetOf(0)}, g}}
 	if got, want := answers.HangSuspects(h), "rank 1 called MPI_Abort, which ended the run"; got != want {
 		t.Errorf("%q, want %q", got, want)

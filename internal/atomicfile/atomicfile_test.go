@@ -195,10 +195,15 @@ func TestLongNames(t *testing.T) {
 	directory := t.TempDir()
 	long := strings.Repeat("ü", 127) // 254 bytes
 	var files []*File
-	for _, name := range []string{"a", long + "a", long + "b", strings.Repeat("x", maxStem), strings.Repeat("x", maxStem+1)} {
+	for _, name := range []string{"a", long + "a", long + "b", strings.Repeat("x", maxStem),
+		strings.Repeat("x", maxStem+1)} {
 		path := filepath.Join(directory, name)
 		for range 2 { // also in place of one
-			if err := Write(path, func(w io.Writer) error { _, err := io.WriteString(w, name); return err }); err != nil {
+			err := Write(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, name)
+				return err
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
