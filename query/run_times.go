@@ -112,7 +112,8 @@ func runCallsOf(
 
 // Run returns the times of the run, of all ranks of the trace: by the times of every call of a rank, else by
 // what the trace keeps of it. It returns nil if the trace has neither of a rank that made calls. It reads
-// shapes, and each rank that has the times of every call.
+// shapes, and each rank that has the times of every call. Where [Times.RunOfSums] knows better how long something
+// took, that counts.
 func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	f, err := t.runFinder()
 	if err != nil {
@@ -121,12 +122,35 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	if err := f.readSeries(ctx); err != nil {
 		return nil, err
 	}
+	run, err := f.run(ctx, f.of)
+	if err != nil || run == nil || run.Error == 0 {
+		return run, err
+	}
+	kept, err := f.run(ctx, f.ofSums)
+	if err == nil && kept != nil && kept.Error < run.Error {
+		run.Run, run.Startup, run.Shutdown, run.Error = kept.Run, kept.Startup, kept.Shutdown, kept.Error
+		run.endError = run.BeginError + kept.Error
+	}
+	return run, err
+}
+
+// RunOfSums is [Times.Run] by what the trace keeps of each rank, nil if it does not tell it.
+func (t *Times) RunOfSums(ctx context.Context) (*RunTimes, error) {
+	f, err := t.runFinder()
+	if err != nil {
+		return nil, err
+	}
+	return f.run(ctx, f.ofSums)
+}
+
+// run returns the times of the run from those of the ranks, nil if one is not known.
+func (f *runFinder) run(ctx context.Context, of func(rank int) (*runSpan, error)) (*RunTimes, error) {
 	var all *runSpan
-	for _, rank := range t.trace.RankSet().All() {
+	for _, rank := range f.times.trace.RankSet().All() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
-		span, err := f.of(rank)
+		span, err := of(rank)
 		if err != nil || span == nil {
 			return nil, err
 		}
@@ -207,17 +231,25 @@ func (t *Times) runFinder() (*runFinder, error) {
 
 // of returns the runSpan of a rank, nil if it is not known.
 func (f *runFinder) of(rank int) (*runSpan, error) {
-	t := f.times
-	series := f.timed.Contains(rank)
-	if !series && t.ranks == nil {
-		return nil, nil
+	if !f.timed.Contains(rank) {
+		return f.ofSums(rank)
 	}
 	shape, err := f.shapeOf(rank)
 	if err != nil {
 		return nil, err
 	}
-	if series {
-		return t.spanInSeries(rank, shape.RunCalls)
+	return f.times.spanInSeries(rank, shape.RunCalls)
+}
+
+// ofSums returns the runSpan of a rank by what the trace keeps of it, nil if it does not tell it.
+func (f *runFinder) ofSums(rank int) (*runSpan, error) {
+	t := f.times
+	if t.ranks == nil {
+		return nil, nil
+	}
+	shape, err := f.shapeOf(rank)
+	if err != nil {
+		return nil, err
 	}
 	kept, ok := t.ranks.Find(rank)
 	if !ok || kept.Span.High == math.MaxInt64 || math.IsInf(float64(shape.before.high+shape.after.high), 1) {

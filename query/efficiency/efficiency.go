@@ -182,7 +182,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
-	m.bounds, err = times.ComputingBounds(of, func(name string) bool { return spec.Base(name) == name })
+	bounded, err := times.RunOfSums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.bounds, err = times.ComputingBounds(bounded, func(name string) bool { return spec.Base(name) == name })
 	if err != nil {
 		return nil, err
 	}

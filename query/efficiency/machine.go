@@ -46,7 +46,7 @@ type rank struct {
 
 	off     float64 // how many nanoseconds starts are off at most; +Inf if that is not known
 	gaps    bool    // the series of the rank has the gaps themselves
-	bounds  extent  // of its computing in the run, if the trace does not have the times of every call
+	bounds  extent  // of its computing in the run, by the sums that the trace keeps of it
 	means   []mean  // by terminal, if the trace does not have the times of every call
 	scaled  bool    // they are the rank's own, or there are none
 	outside []bool  // by terminal: the thread computes in the call
@@ -201,16 +201,15 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 			}
 		}
 	}
+	low, high, err := m.bounds(r.number)
+	if err != nil {
+		m.fail(err)
+		return nil
+	}
+	r.bounds = extent{float64(low), float64(high)}
 	switch off := r.clock.StartError(); {
 	case r.clock.Source() != query.Series:
-		if r.off = math.Inf(1); m.bounds != nil {
-			low, high, err := m.bounds(r.number)
-			if err != nil {
-				m.fail(err)
-				return nil
-			}
-			r.bounds = extent{float64(low), float64(high)}
-		}
+		r.off = math.Inf(1)
 	case off == math.MaxInt64:
 		r.off = math.Inf(1)
 	default:

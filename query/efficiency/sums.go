@@ -156,13 +156,14 @@ func (s *sums) addComputing(t *thread, computing, startup float64) {
 	g, in := t.rank.clock.Guarantee(), extent{0, math.Inf(1)}
 	switch {
 	case t.rank.means != nil:
-		if s.estimated, s.gapless = true, true; s.whole {
-			in = t.rank.bounds
-		}
+		s.estimated, s.gapless = true, true
 	case g == timing.Exact || t.rank.gaps:
 		in = spread(computing, g).plus(startup)
 	default:
 		s.gapless = true
+	}
+	if s.whole && (t.rank.means != nil || g != timing.Exact) {
+		in = in.and(t.rank.bounds)
 	}
 	computing = in.nearest(computing)
 	s.guarantee = max(s.guarantee, g)
@@ -183,7 +184,7 @@ func (s *sums) addComputing(t *thread, computing, startup float64) {
 // part returns the efficiency, without what depends on receives if the trace lacks these.
 func (s *sums) part(lacksReceives bool) Part {
 	time, timeOff := lasting(s.visits)
-	if s.whole && s.estimated && s.run != nil {
+	if s.whole && s.run != nil && (s.estimated || float64(s.run.Error) < timeOff) {
 		time, timeOff = float64(s.run.Run), float64(s.run.Error)
 	}
 	ideal, _ := lasting(s.ideal)
