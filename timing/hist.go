@@ -147,7 +147,7 @@ func (e *histEncoder) AppendBlock(dst []byte) []byte {
 
 // leastSamplesSaving is the part of what the samples take that another phase than the first has to save. With none,
 // values after the samples take up to 3 % more.
-const leastSamplesSaving = 16
+const leastSamplesSaving = 8
 
 // codes returns the bins in which samples of a signature take the fewest bits, and their codes.
 func (c *histCodec) codes(samples []int64) (*bins.Bins, histCodes) {
