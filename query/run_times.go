@@ -177,7 +177,7 @@ func (f *runFinder) run(ctx context.Context, of func(rank int) (*runSpan, error)
 	}
 	return &RunTimes{Run: Nanoseconds(elapsed(all.begin, all.end)), Startup: Nanoseconds(elapsed(all.first, all.begin)),
 		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Begin: all.begin,
-		Worlds: max(1, len(t.trace.Run().Worlds)),
+		Worlds: max(1, len(f.times.trace.Run().Worlds)),
 		Error:  Nanoseconds(off), BeginError: Nanoseconds(all.off),
 		endError: Nanoseconds(all.endOff + all.finalizeOff)}, nil
 }
