@@ -149,39 +149,51 @@ func (e *histEncoder) AppendBlock(dst []byte) []byte {
 // values after the samples take up to 3 % more.
 const leastSamplesSaving = 8
 
-// codes returns the bins in which samples of a signature take the fewest bits, and their codes.
+// codes returns the bins in which samples of a signature take the fewest bits, and their codes. It sorts the samples.
 func (c *histCodec) codes(samples []int64) (*bins.Bins, histCodes) {
-	var best histCodes
-	least := math.MaxInt
-	symbols := make([]int32, len(samples))
-	for phase := 0; phase == 0 || phase < bins.Phases && c.phased(); phase++ {
-		b := c.phases[phase]()
-		for i, v := range samples {
-			symbols[i] = b.Symbol(v)
-		}
-		slices.Sort(symbols)
-		codes := newHistCodes(symbols, c.bits)
-		codes.phase = phase
-		cost := codes.cost(samples, b)
-		if cost < least {
-			best, least = codes, cost
-		}
-		if phase == 0 {
-			least -= cost / leastSamplesSaving
+	slices.Sort(samples)
+	best, least := 0, 0
+	for phase := 0; phase < bins.Phases && c.phased(); phase++ {
+		switch cost := c.cost(samples, c.phases[phase]()); {
+		case phase == 0:
+			least = cost - cost/leastSamplesSaving
+		case cost < least:
+			best, least = phase, cost
 		}
 	}
-	return c.phases[best.phase](), best
+	b := c.phases[best]()
+	symbols := make([]int32, len(samples))
+	for i, v := range samples {
+		symbols[i] = b.Symbol(v)
+	}
+	codes := newHistCodes(symbols, c.bits)
+	codes.phase = best
+	return b, codes
 }
 
-// cost returns how many bits values take, and the table, with eight bits for each symbol.
-func (c *histCodes) cost(values []int64, b *bins.Bins) int {
-	var kept [binary.MaxVarintLen64]byte
-	cost := 8*len(c.table) + len(values)
-	for _, v := range values {
-		if c.code(b.Symbol(v)) >= 0 {
-			cost += c.width
+// cost returns how many bits sorted values take in bins, and the table, with eight bits for each symbol.
+func (c *histCodec) cost(values []int64, b *bins.Bins) int {
+	type run struct{ length, kept int } // values of a symbol, and how many bytes they take as they are
+	var few [64]run
+	var bytes [binary.MaxVarintLen64]byte
+	runs, symbol := few[:0], int32(0)
+	for i, v := range values {
+		if s := b.Symbol(v); i == 0 || s != symbol {
+			symbol, runs = s, append(runs, run{})
+		}
+		r := &runs[len(runs)-1]
+		r.length, r.kept = r.length+1, r.kept+len(wire.AppendVarint(bytes[:0], v))
+	}
+	n := min(len(runs), 1<<c.bits)
+	if n < len(runs) {
+		slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(b.length, a.length) })
+	}
+	cost, width := 8*n+len(values), codeWidth(n)
+	for i, r := range runs {
+		if i < n {
+			cost += r.length * width
 		} else {
-			cost += 8 * len(wire.AppendVarint(kept[:0], v))
+			cost += 8 * r.kept
 		}
 	}
 	return cost
