@@ -119,7 +119,7 @@ func (e *entropyEncoder) AppendBlock(dst []byte) []byte {
 // restart begins the next block.
 func (e *entropyEncoder) restart() {
 	e.calls.reset()
-	e.least, e.most, e.first = 0, 0, e.phases.newest
+	e.least, e.most, e.first = 0, 0, 0
 	e.phases.restart()
 }
 

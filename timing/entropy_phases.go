@@ -103,10 +103,11 @@ type phaseChooser struct {
 	recent    []int64
 }
 
-// restart forgets the terminals of a block.
+// restart forgets the terminals of a block, and the phase of new ones: a block follows from its values alone.
 func (p *phaseChooser) restart() {
 	p.terminals.reset()
 	p.states = p.states[:0]
+	p.newest = 0
 }
 
 // next returns the state of the terminal of the next value, of calls that had values before.
