@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/adaptive"
@@ -28,6 +29,9 @@ const (
 	maxContexts = 5
 	maxPlaces   = 32  // of numbers that have weights of their own
 	maxBegun    = 255 // rules that begin with one another, so that it is no long way to any
+
+	bitsPerSymbol = 64 // at most, on average and besides fewBits, so that a reader takes time in proportion to symbols
+	fewBits       = 1 << 12
 )
 
 // A model predicts the symbols of a grammar, in the order of what they generate, and learns them. It predicts
@@ -50,7 +54,8 @@ type model struct {
 	before [3]Symbol // the last terminals, the last one first
 	top    ref       // the last symbol
 	recent uint64    // the last steps, two bits each, the last one in the lowest
-	bad    bool      // what was read cannot be
+	left   uint64    // bits that may still be coded
+	bad    bool      // what was read cannot be, or more bits were coded than may be
 }
 
 // A modelRule is what a model knows of a rule.
@@ -77,7 +82,7 @@ func newModel(symbols, terminals uint64) *model {
 	size := min(max(bits.Len64(symbols)+4, 12), 20)
 	m := &model{
 		bits: make([]adaptive.Bit, 1<<size), shift: 64 - size,
-		numbers: make(map[Symbol]uint32), most: int(terminals),
+		numbers: make(map[Symbol]uint32), most: int(terminals), left: bitsPerSymbol*symbols + fewBits,
 	}
 	for d, n := range contextsOf {
 		mean := adaptive.NewManyWeights(n)
@@ -96,6 +101,11 @@ func (m *model) in(contexts ...uint64) { copy(m.contexts[:], contexts) }
 
 // bit codes a bit of a decision, at a node of it, with the weights of a slot.
 func (m *model) bit(d decision, slot int, node uint64, bit uint32) uint32 {
+	if m.left == 0 {
+		m.bad = true
+		return 0
+	}
+	m.left--
 	var mixed [maxContexts]*adaptive.Bit
 	n := contextsOf[d]
 	for i, c := range m.contexts[:n] {
@@ -237,7 +247,7 @@ func (m *model) firstTerminal(t Symbol) Symbol {
 	m.in(0)
 	v := m.number(fresh, 33, uint64(distance<<1^distance>>63)+1) - 1
 	t = last + 1 + Symbol(v>>1^-(v&1))
-	if _, known := m.numbers[t]; known || t > MaxSymbol {
+	if _, known := m.numbers[t]; known || t > MaxSymbol || v > math.MaxUint32 {
 		m.bad = true
 		return 0
 	}
