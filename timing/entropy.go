@@ -263,8 +263,7 @@ func (d *entropyDecoder) next(terminal uint32) (s int32, phase uint8, err error)
 
 func (d *entropyDecoder) Len() int { return d.values }
 
-// end checks, after the last value, that the block is the only one with these
-// values.
+// end checks, after the last value, that the block is the only one with these values in these phases.
 func (d *entropyDecoder) end() error {
 	d.model.returnTable()
 	switch {

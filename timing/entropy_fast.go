@@ -144,7 +144,7 @@ func (d *fastDecoder) Decode(dst []int64, terminals []uint32) error {
 	return nil
 }
 
-// end checks, after the last value, that the block is the only one with these values.
+// end checks, after the last value, that the block is the only one with these values in these phases.
 func (d *fastDecoder) end() error {
 	refused := d.model.refused
 	d.model.free()
@@ -153,7 +153,7 @@ func (d *fastDecoder) end() error {
 	case d.lowest != 0 || nibblesOf(uint32(d.highest)>>d.codec.fine) != d.levels:
 		return d.corrupt("from %d to %d in %d nibbles", d.lowest, d.highest, d.levels)
 	case refused:
-		return d.corrupt("a symbol that is not in the window, and is in it")
+		return d.corrupt("a symbol in the window that is coded as others, or a nibble of too many bits")
 	case !d.reader.finished():
 		return d.corrupt("the words end otherwise")
 	}

@@ -38,7 +38,7 @@ type fastModel struct {
 	states    []fastState
 	previous  int32  // symbol without fine bits
 	history   uint64 // the terminals of the three calls before
-	refused   bool   // a symbol in the window that was not coded so, which no encoder does
+	refused   bool   // a symbol in the window that was not coded so, or a number too large, as no encoder writes them
 
 	// Of the symbol in hand:
 	terminal uint64 // its number in the block
@@ -218,15 +218,21 @@ func (m *fastModel) codeFine(symbol uint32) uint32 {
 			own.learn(x)
 			loop.learn(x)
 		}
-		prefix = prefix<<n | uint64(x)
+		prefix = prefix<<n | uint64(m.below(x, n))
 	}
 	return uint32(prefix &^ (1 << (20 + m.fine)))
 }
 
 // codePhase codes the phase that is chosen for a terminal.
 func (m *fastModel) codePhase(phase uint8) uint8 {
-	m.newest = uint8(m.alone(&m.phases[m.newest], uint32(phase))) & (bins.Phases - 1)
+	m.newest = uint8(m.below(m.alone(&m.phases[m.newest], uint32(phase)), phaseBits))
 	return m.newest
+}
+
+// below returns a nibble that has so many bits.
+func (m *fastModel) below(x uint32, bits int) uint32 {
+	m.refused = m.refused || x>>bits > 0
+	return x & (1<<bits - 1)
 }
 
 // alone codes a number that one nibble predicts.

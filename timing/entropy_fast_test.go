@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -122,6 +123,13 @@ func TestEntropyFastNotUnique(t *testing.T) {
 			m.whole(5)
 		}
 	}
+	inPhase := func(phase uint8) func(m *fastModel) {
+		return func(m *fastModel) {
+			for i := range uint32(40) {
+				m.code(0, i%5, phase)
+			}
+		}
+	}
 	for _, tt := range []struct {
 		name   string
 		levels int
@@ -129,6 +137,8 @@ func TestEntropyFastNotUnique(t *testing.T) {
 		code   func(m *fastModel)
 		ok     bool
 	}{
+		{"Phase", 1, 40, inPhase(3), true},
+		{"PhaseTooHigh", 1, 40, inPhase(3 + bins.Phases), false},
 		{"Ints", 1, 2, symbols(0, 7), true},
 		{"InWindow", 2, 14, inWindow(false), true},
 		{"WindowRefused", 2, 14, inWindow(true), false},
@@ -144,6 +154,24 @@ func TestEntropyFastNotUnique(t *testing.T) {
 				checkParseError(t, err, ErrCorrupt)
 			}
 		})
+	}
+}
+
+// TestEntropyFastFineNotUnique checks that fine bits that are more than there are are rejected.
+func TestEntropyFastFineNotUnique(t *testing.T) {
+	c := newEntropyFast(t, 0.02)
+	for _, more := range []uint32{0, 1 << c.fine} {
+		w := new(fastModel)
+		w.reset(1, 1, int(c.fine), 0)
+		w.begin(0).values++
+		w.end(w.whole(0))
+		prefix := uint64(finePrefix | 1<<20)
+		w.mixed(w.find(w.terminal+1, prefix, &evenNibbles[c.fine]), prefix, more)
+		words, state := appendIntervals(nil, w.intervals)
+		block := wire.AppendUvarint([]byte{1, 2, 1}, state)
+		if err := decodeAll(c, block, []uint32{0}); len(words) > 0 || (err == nil) != (more == 0) {
+			t.Errorf("%d more: %v", more, err)
+		}
 	}
 }
 
