@@ -363,6 +363,7 @@ type mover struct {
 	in       io.ByteReader
 	position uint64
 	end      int64
+	err      error // of in
 }
 
 // mover returns a mover of a thread.
@@ -378,22 +379,24 @@ func (t *Trace) mover(rank int, thread int32) mover {
 // read reads the next call.
 func (m *mover) read() {
 	step, err := binary.ReadUvarint(m.in)
-	if err == nil {
-		m.position += step
-		var end uint64
-		end, err = binary.ReadUvarint(m.in)
-		m.end = int64(end)
-	}
-	if err != nil {
+	if err == io.EOF {
 		m.position = math.MaxUint64
+		return
 	}
+	end := uint64(0)
+	if err == nil {
+		if end, err = binary.ReadUvarint(m.in); err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	m.position, m.end, m.err = m.position+step, int64(end), err
 }
 
-// of returns when the call at a position ends at least: 0 if it is not moved. Positions ascend.
-func (m *mover) of(position uint64) (end int64) {
-	if position == m.position {
+// of returns the min end of the call at a position: 0 if it is not moved. Positions ascend.
+func (m *mover) of(position uint64) (end int64, err error) {
+	if m.err == nil && position == m.position {
 		end = m.end
 		m.read()
 	}
-	return end
+	return end, m.err
 }

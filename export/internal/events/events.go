@@ -323,8 +323,13 @@ func (r *Rank) events(wanted func(thread int32) bool, counted bool, yield func(E
 				nested[thread] = last
 			}
 		}
+		end, err := last.of(c.position)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
 		e := Event{Position: c.position, Terminal: c.terminal, Thread: thread}
-		e.Start, e.End = last.place(c.start, c.end, last.of(c.position))
+		e.Start, e.End = last.place(c.start, c.end, end)
 		taken := wanted(thread) && query.Overlaps(c.start, c.end-c.start, in.From, in.To)
 		if err := r.trace.step(taken && counted); err != nil {
 			yield(Event{}, err)
