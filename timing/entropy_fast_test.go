@@ -207,6 +207,28 @@ func TestEntropyFastPhases(t *testing.T) {
 	}
 }
 
+// TestEntropyFastChange checks that the model learns what values follow from where that changes: at first the terminals
+// before, then the value before. It has some percent more bits than entropy.
+func TestEntropyFastChange(t *testing.T) {
+	slow, fast := newEntropy(t, 0.1).NewEncoder(), newEntropyFast(t, 0.1).NewEncoder()
+	r := newRandom(1)
+	for i := range 20_000 {
+		other := r.next() % 8
+		before, symbol := uint32(0), other
+		if i < 5_000 {
+			before, symbol = uint32(i%8), uint64(i%8)
+		}
+		for _, e := range []Encoder{slow, fast} {
+			e.Append(1+before, 100)
+			e.Append(9, 100<<other)
+			e.Append(0, 100<<symbol)
+		}
+	}
+	if slow, fast := len(slow.AppendBlock(nil)), len(fast.AppendBlock(nil)); 100*fast > 110*slow {
+		t.Errorf("%d bytes, entropy %d", fast, slow)
+	}
+}
+
 // TestFastFind checks that a nibble holds what its own context has learned, or begins as its parent: never what the
 // context has learned whose place it took.
 func TestFastFind(t *testing.T) {

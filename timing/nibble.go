@@ -79,16 +79,17 @@ func (b *nibble) learn(x uint32) {
 type share uint32
 
 const (
-	evenShare = 1 << 14
-	oneShare  = 1 << 15
-	shareGain = 4
+	evenShare  = 1 << 14
+	oneShare   = 1 << 15
+	leastShare = 1 << 6 // what is learned is a part of the share: from 0 there would be no way back
+	shareGain  = 4
 )
 
 // learned returns w after a number that the first nibble thought so likely, and the second.
 func (w share) learned(first, second uint64) share {
 	first = uint64(w) * (first + 1)
 	all := first + (oneShare-uint64(w))*(second+1)
-	return w + share(int32(first<<15/all-uint64(w))>>shareGain)
+	return max(w+share(int32(first<<15/all-uint64(w))>>shareGain), leastShare)
 }
 
 // An interval is a number as an ansWriter writes it: the end of the numbers below, in units of 1/32,768, and 2¹⁶
