@@ -152,9 +152,10 @@ const leastSamplesSaving = 8
 // codes returns the bins in which samples of a signature take the fewest bits, and their codes. It sorts the samples.
 func (c *histCodec) codes(samples []int64) (*bins.Bins, histCodes) {
 	slices.Sort(samples)
+	var few [64]histRun
 	best, least := 0, 0
 	for phase := 0; phase < bins.Phases && c.phased(); phase++ {
-		switch cost := c.cost(samples, c.phases[phase]()); {
+		switch cost := costOfRuns(appendHistRuns(few[:0], samples, c.phases[phase]()), c.bits); {
 		case phase == 0:
 			least = cost - cost/leastSamplesSaving
 		case cost < least:
@@ -162,39 +163,44 @@ func (c *histCodec) codes(samples []int64) (*bins.Bins, histCodes) {
 		}
 	}
 	b := c.phases[best]()
-	symbols := make([]int32, len(samples))
-	for i, v := range samples {
-		symbols[i] = b.Symbol(v)
-	}
-	codes := newHistCodes(symbols, c.bits)
+	codes := newHistCodes(appendHistRuns(few[:0], samples, b), c.bits)
 	codes.phase = best
 	return b, codes
 }
 
-// cost returns how many bits sorted values take in bins, and the table, with eight bits for each symbol.
-func (c *histCodec) cost(values []int64, b *bins.Bins) int {
-	type run struct{ length, kept int } // values of a symbol, and how many bytes they take as they are
-	var few [64]run
-	var bytes [binary.MaxVarintLen64]byte
-	runs, symbol := few[:0], int32(0)
-	for i, v := range values {
-		if s := b.Symbol(v); i == 0 || s != symbol {
-			symbol, runs = s, append(runs, run{})
+// A histRun is the samples of a symbol.
+type histRun struct {
+	symbol int32
+	length int // samples
+	kept   int // the bytes that they take as they are
+}
+
+// appendHistRuns appends the runs of sorted samples in bins: the most frequent symbols first, and of equally frequent
+// ones the lowest.
+func appendHistRuns(dst []histRun, samples []int64, b *bins.Bins) []histRun {
+	var kept [binary.MaxVarintLen64]byte
+	for _, v := range samples {
+		s := b.Symbol(v)
+		if len(dst) == 0 || dst[len(dst)-1].symbol != s {
+			dst = append(dst, histRun{symbol: s})
 		}
-		r := &runs[len(runs)-1]
-		r.length, r.kept = r.length+1, r.kept+len(wire.AppendVarint(bytes[:0], v))
+		r := &dst[len(dst)-1]
+		r.length, r.kept = r.length+1, r.kept+len(wire.AppendVarint(kept[:0], v))
 	}
-	n := min(len(runs), 1<<c.bits)
-	if n < len(runs) {
-		slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(b.length, a.length) })
+	slices.SortStableFunc(dst, func(a, b histRun) int { return cmp.Compare(b.length, a.length) })
+	return dst
+}
+
+// costOfRuns returns how many bits samples take of which the first 1<<most symbols have codes, and the table, with
+// eight bits for each of these.
+func costOfRuns(runs []histRun, most int) int {
+	n := min(len(runs), 1<<most)
+	cost, width := 8*n, codeWidth(n)
+	for _, r := range runs[:n] {
+		cost += r.length * (1 + width)
 	}
-	cost, width := 8*n+len(values), codeWidth(n)
-	for i, r := range runs {
-		if i < n {
-			cost += r.length * width
-		} else {
-			cost += 8 * r.kept
-		}
+	for _, r := range runs[n:] {
+		cost += r.length + 8*r.kept
 	}
 	return cost
 }
@@ -211,19 +217,8 @@ type histCodes struct {
 // A histEntry is a symbol and its code plus one; 0 for no symbol.
 type histEntry struct{ symbol, next int32 }
 
-// newHistCodes returns codes for the 1<<most most frequent symbols of sorted samples.
-// Of equally frequent ones it takes the lowest.
-func newHistCodes(samples []int32, most int) histCodes {
-	type run struct{ symbol, length int32 }
-	var runs []run
-	for _, s := range samples {
-		if n := len(runs); n > 0 && runs[n-1].symbol == s {
-			runs[n-1].length++
-		} else {
-			runs = append(runs, run{s, 1})
-		}
-	}
-	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(b.length, a.length) })
+// newHistCodes returns codes for the first 1<<most symbols of runs.
+func newHistCodes(runs []histRun, most int) histCodes {
 	var c histCodes
 	for _, r := range runs[:min(len(runs), 1<<most)] {
 		c.table = append(c.table, r.symbol)

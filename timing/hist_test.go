@@ -30,20 +30,21 @@ func TestHISTOptions(t *testing.T) {
 
 // TestHISTCodes checks which symbols have codes, and how many bits these have.
 func TestHISTCodes(t *testing.T) {
+	b := newHIST(t, histOptions{}).bins // in which each of the samples has a bin of its own
 	for _, c := range []struct {
-		samples []int32
+		samples []int64
 		bits    int
 		table   []int32
 		width   int
 	}{
 		{nil, 3, nil, 0},
-		{[]int32{5}, 3, []int32{5}, 0},
-		{[]int32{-5, 5, 7}, 3, []int32{-5, 5, 7}, 2},
-		{[]int32{9, 8, 8, 3, 3, 5}, 1, []int32{3, 8}, 1},
-		{[]int32{9, 8, 3, 5}, 1, []int32{3, 5}, 1},
+		{[]int64{5}, 3, []int32{5}, 0},
+		{[]int64{-5, 5, 7}, 3, []int32{-5, 5, 7}, 2},
+		{[]int64{9, 8, 8, 3, 3, 5}, 1, []int32{3, 8}, 1},
+		{[]int64{9, 8, 3, 5}, 1, []int32{3, 5}, 1},
 	} {
 		slices.Sort(c.samples)
-		codes := newHistCodes(c.samples, c.bits)
+		codes := newHistCodes(appendHistRuns(nil, c.samples, b), c.bits)
 		if len(codes.table) != len(c.table) || codes.width != c.width {
 			t.Errorf("codes of %v are %v of %d bits, want %v of %d", c.samples, codes.table, codes.width,
 				c.table, c.width)
@@ -60,7 +61,8 @@ func TestHISTCodes(t *testing.T) {
 	}
 }
 
-// TestHISTPhases checks that values about the end of a bin are in one bin, and that bins of small errors have no phases.
+// TestHISTPhases checks that values about the end of a bin are in one bin, and that bins of small errors have no
+// phases.
 func TestHISTPhases(t *testing.T) {
 	c := newHIST(t, histOptions{})
 	e := c.NewEncoder()
@@ -84,7 +86,8 @@ func TestHISTPhases(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("decoded differently: %v", err)
 	}
-	_, err = newHIST(t, histOptions{Epsilon: 0.01}).NewDecoder([]byte("\x02\x01\x00\x02\x00\x22\x02\x00\x00"), Options{})
+	fine := newHIST(t, histOptions{Epsilon: 0.01})
+	_, err = fine.NewDecoder([]byte("\x02\x01\x00\x02\x00\x22\x02\x00\x00"), Options{})
 	checkParseError(t, err, ErrCorrupt)
 }
 
