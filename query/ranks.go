@@ -114,28 +114,21 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 		return nil, err
 	}
 	b.sumFunctions(bounds)
+	if b.Run, err = t.Run(ctx); err != nil || b.Run == nil {
+		return b, err
+	}
 	f, err := t.runFinder()
 	if err != nil {
 		return nil, err
 	}
-	of := f.ofSums
-	if b.Run = nil; !series {
-		b.Run, err = f.run(ctx, of)
-	}
-	if err == nil && b.Run == nil {
-		of = f.of
-		b.Run, err = t.Run(ctx)
-	}
-	if err != nil || b.Run == nil {
-		return b, err
-	}
+	run, of, err := f.nearer(ctx, !series)
 	for i := range b.Ranks {
 		var s *runSpan
 		if err == nil {
 			s, err = of(b.Ranks[i].Rank)
 		}
 		if err == nil && s != nil {
-			b.Ranks[i].setRun(b.Run, s)
+			b.Ranks[i].setRun(run, s)
 		}
 	}
 	return b, err

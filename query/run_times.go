@@ -143,6 +143,20 @@ func (t *Times) RunOfSums(ctx context.Context) (*RunTimes, error) {
 	return f.run(ctx, f.ofSums)
 }
 
+// nearer returns the times of the run, and those of ranks that these are from: by the times of every call, or by what
+// the trace keeps of each rank if sums is set and the end of the run is known better so.
+func (f *runFinder) nearer(ctx context.Context, sums bool) (*RunTimes, func(rank int) (*runSpan, error), error) {
+	run, err := f.run(ctx, f.of)
+	if err != nil || !sums {
+		return run, f.of, err
+	}
+	kept, err := f.run(ctx, f.ofSums)
+	if kept != nil && (run == nil || kept.endError < run.endError) {
+		return kept, f.ofSums, err
+	}
+	return run, f.of, err
+}
+
 // run returns the times of the run from those of the ranks, nil if one is not known.
 func (f *runFinder) run(ctx context.Context, of func(rank int) (*runSpan, error)) (*RunTimes, error) {
 	var all *runSpan

@@ -34,11 +34,16 @@
 // # Times
 //
 // Each number has its max error. Where the trace has the times of every call, computing is the sum of gaps between
-// calls. With a relative error g, a sum of gaps s was from s/(1+g) to s/(1−g), and so was the ideal time, which is the
-// longest path of gaps. A rank computes besides for as long as starts, and when the run begins, may be off.
+// calls. With a relative error g, a sum s of gaps was from s/(1+g) to s/(1−g). So was the ideal time, which is the
+// longest path of gaps. The errors of starts and of the begin of the run add to this.
 //
-// Otherwise each gap is the mean of the call's signature, scaled to the sums that the trace keeps of the rank, and the
-// computing of a rank in the run is bounded as [github.com/reprise-trace/reprise/query.Times.ComputingBounds] says.
+// Otherwise each gap is the mean of the call's signature, scaled to the sums that the trace keeps of the rank.
+//
+// If the trace keeps sums of each rank, they also bound the time of the run, as
+// [github.com/reprise-trace/reprise/query.Times.RunOfSums] says, and the computing of a rank in the run, as
+// [github.com/reprise-trace/reprise/query.Times.ComputingBounds] says. With times within an error, the smaller error
+// counts.
+//
 // The ideal time of means is rather too short, as ranks wait less for each other: it is not known, but for that
 // serialization and transfer are from the communication efficiency to 1. What the means say of phases is an estimate.
 //

@@ -457,10 +457,10 @@ func run(t tester, program [][]testtrace.Call, machine replay.Machine, initializ
 			gaps = append(gaps, gap{ended[rank], e.Start})
 		}
 		ended[rank] = e.At
-		switch {
-		case position == 0:
+		if position == 0 {
 			first, last = min(first, e.Start), max(last, e.At)
-		case position == uint64(len(program[rank])-1):
+		}
+		if position == uint64(len(program[rank])-1) { // which may be the first
 			end = max(end, e.Start)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -125,5 +126,45 @@ func TestStatedErrorsOfShortRun(t *testing.T) {
 	want := open(t, record(t, program, exact))
 	for kind, o := range timesOf(0.15312728300341405, 11_629) {
 		checkStated(t, kind, open(t, record(t, program, o)), want)
+	}
+}
+
+// TestErrorsOfSums checks that the sums that a trace keeps of each rank bound the time of the run and the computing, and
+// the end of the run if a long gap makes the error of starts larger.
+func TestErrorsOfSums(t *testing.T) {
+	bins := must.Get(timing.NewExponential(0.1))
+	codec := must.Get(timing.NewSeriesCodec(bins, bins, timing.Gaps))
+	for _, tt := range []struct {
+		name string
+		long int64             // gap
+		part query.Nanoseconds // of the time in calls, at least, that is larger than its error
+	}{
+		{"Short", 20, 500},
+		{"Long", 90_000, 100},
+	} {
+		var program [][]testtrace.Call
+		for rank := range 2 {
+			var p process
+			p.call(0, 300_000, "MPI_Init")
+			for i := range int64(1000) {
+				p.call(20+i*i%97, 30, "MPI_Comm_rank", "comm", world, "rank", rank)
+			}
+			p.call(tt.long, 30, "MPI_Comm_size", "comm", world, "size", 2)
+			p.call(0, 7, "MPI_Finalize")
+			program = append(program, p.calls)
+		}
+		tr := record(t, program, tracer.Options{Series: codec})
+		got := open(t, tr)
+		checkStated(t, tt.name, got, open(t, record(t, program, exact)))
+		if got.TimeError > got.Time/50 || got.MeanError > got.Mean/50 || got.MaxError > got.Max/50 {
+			t.Errorf("%s: %+v", tt.name, got.Part)
+		}
+		times := must.Get(query.OpenTimes(tr))
+		profile := must.Get(query.OpenProfile(t.Context(), tr, query.Options{}))
+		for _, r := range must.Get(times.ByRank(t.Context(), profile, false, query.Options{})).Ranks {
+			if r.Error > r.Time/tt.part {
+				t.Errorf("%s: %+v", tt.name, r)
+			}
+		}
 	}
 }
