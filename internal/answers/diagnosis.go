@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,7 @@ func SeveralWorlds(r *query.RunTimes) string {
 	if r.Worlds < 2 || r.Startup == 0 {
 		return ""
 	}
-	return "Calls before the last of " + strconv.Itoa(r.Worlds) + " MPI_COMM_WORLDs began are in the startup, not in the run."
+	return fmt.Sprintf("Calls before the last of %d MPI_COMM_WORLDs began are in the startup, not in the run.", r.Worlds)
 }
 
 // plural returns one of two words, as a set has one rank or more.

@@ -1,11 +1,13 @@
 package answers_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -37,6 +39,10 @@ func TestHangAborted(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := answers.HangWaits(&g), "the launcher to end the run"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d := &diagnosis.Diagnosis{Early: rankenc.SetOf(0, 1), Aborted: rankenc.SetOf(1)}
+	if got, want := answers.Diagnosis(d), []string{"It ended early: rank 1 called MPI_Abort."}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

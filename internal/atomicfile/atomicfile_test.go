@@ -224,7 +224,7 @@ func TestLongNames(t *testing.T) {
 	}
 	RemoveLeftovers(b)
 	if _, err := os.Stat(left); err != nil {
-		t.Errorf("what is left of another file: %v", err)
+		t.Errorf("the leftover of another file is gone: %v", err)
 	}
 	if RemoveLeftovers(a); len(namesIn(t, directory)) != len(files) {
 		t.Errorf("there are %q", namesIn(t, directory))

@@ -63,8 +63,8 @@ func hiddenIn(directory string, bases []string) (found []string) {
 	}
 }
 
-// undoLeft puts back what was there before a process was killed that has left a list. A list that names other
-// files than those with these stems is left alone, whoever wrote it.
+// undoLeft restores the files that a killed process was replacing, by the list that it left. It ignores a list that
+// names a file with another stem.
 func undoLeft(list string, bases []string) {
 	directory, err := os.Open(filepath.Dir(list))
 	if err != nil {

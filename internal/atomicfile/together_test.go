@@ -41,10 +41,9 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func pathsIn(directory string) []string {
-	return []string{filepath.Join(directory, "a b.prv"), filepath.Join(directory, "a b.pcf"),
-		filepath.Join(directory, "a b.row")}
-}
+func pathsIn(directory string) []string { return pathsOf(filepath.Join(directory, "a b")) }
+
+func pathsOf(name string) []string { return []string{name + ".prv", name + ".pcf", name + ".row"} }
 
 func writeTogether(paths []string, what string) error {
 	var files []*File
@@ -86,12 +85,19 @@ func before(t *testing.T, paths []string) {
 }
 
 // TestTogetherFails lets each operation fail, and all from it on, as if the disk were gone: the files are as
-// they were, if need be once the next command has removed leftovers.
+// they were, if need be once the next command has removed leftovers. Names are short, or as long as can be.
 func TestTogetherFails(t *testing.T) {
+	for _, name := range []string{"a b", strings.Repeat("x", 251)} {
+		testTogetherFails(t, name, false)
+		testTogetherFails(t, name, true)
+	}
+}
+
+func testTogetherFails(t *testing.T, name string, gone bool) {
 	failure := errors.New("failure")
-	for _, gone := range []bool{false, true} {
+	{
 		directory := t.TempDir()
-		paths := pathsIn(directory)
+		paths := pathsOf(filepath.Join(directory, name))
 		for nth := 1; ; nth++ {
 			before(t, paths)
 			operations, cleaning := 0, false

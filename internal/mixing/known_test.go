@@ -86,7 +86,8 @@ func TestRivalOfRun(t *testing.T) {
 		calls.AppendRun(values[i], 1)
 	}
 	run.AppendRun(0, n)
-	rival, ok := Try(context.Background(), membersOf(calls.Finish()), Plain(4), Rival{}, nil)
+	each := membersOf(calls.Finish())
+	rival, ok := Try(context.Background(), each, Plain(4), Rival{}, nil)
 	if !ok {
 		t.Fatal("not tried")
 	}
@@ -95,6 +96,9 @@ func TestRivalOfRun(t *testing.T) {
 	members := []Member{{Grammar: run.Finish(), Streams: [][]uint32{values}}}
 	trial, ok := Try(context.Background(), members, a, Rival{rival, true, n / 32}, nil)
 	if !ok || trial.Len() > rival.Len()+n/32 {
-		t.Errorf("a run of values is in vain beside %d bytes: %+v", rival.Len(), trial)
+		t.Fatalf("a run of values is in vain beside %d bytes: %+v", rival.Len(), trial)
+	}
+	if _, ok := Try(context.Background(), each, Plain(4), Rival{trial, true, n / 32}, nil); !ok {
+		t.Errorf("calls are in vain beside a run of values")
 	}
 }
